@@ -5,7 +5,7 @@ Slow on purpose; for reading, and for checking the kernel. The words are those o
 
 from __future__ import annotations
 
-from bertdata.tokenizers.wordpiece.formats import MAX_WORD_CHARACTERS, Parts
+from bertdata.tokenizers.wordpiece.tokenizer_json import MAX_WORD_CHARACTERS, Parts
 from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION, UNK
 
 

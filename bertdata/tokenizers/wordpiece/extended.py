@@ -17,6 +17,7 @@ from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.wordpiece import formats, rebuilt
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
+from bertdata.tokenizers.wordpiece.tokenizer_json import Parts
 from bertdata.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, read_vocabulary
 
 _MATCHING = ("lstrip", "rstrip", "single_word", "normalized")
@@ -43,7 +44,7 @@ class ExtendedWordPiece(JsonTokenizer):
         config, place = read_settings(folder), files.join(folder, formats.VOCAB)
         settings = formats.settings_of(config, files.join(folder, formats.CONFIG))
         formats.check_class(config, place)
-        tokenizer = rebuilt.build(formats.Parts(read_vocabulary(place), SPECIAL_TOKENS, Normalizer(**settings)))
+        tokenizer = rebuilt.build(Parts(read_vocabulary(place), SPECIAL_TOKENS, Normalizer(**settings)))
         entries = config.get("added_tokens_decoder") or {}
         for token, token_id, special in sorted(formats.added_tokens(folder, config), key=lambda added: added[1]):
             _add(tokenizer, token, entries.get(str(token_id), {}), special=special)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import string
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bertdata.errors import InputError
@@ -18,31 +18,22 @@ from bertdata.io import compression, files
 from bertdata.io.contents import once_for_contents
 from bertdata.tokenizers.call_inputs import UNLIMITED
 from bertdata.tokenizers.call_rows import rows_of_template
-from bertdata.tokenizers.call_settings import input_names_of, pairs_unclear, rows_of_file, sides_of_file
+from bertdata.tokenizers.call_settings import input_names_of, pairs_unclear, rows_of_file
 from bertdata.tokenizers.class_defaults import class_of, expected_around
 from bertdata.tokenizers.file_keys import REMEDY, check_bare
 from bertdata.tokenizers.files_beside import read_added as beside_added
 from bertdata.tokenizers.files_beside import read_settings, rows_unclear, with_added
-from bertdata.tokenizers.ids import read_added, read_ids, reading_json
+from bertdata.tokenizers.ids import read_added, reading_json
 from bertdata.tokenizers.json_format import content_of, named_special
 from bertdata.tokenizers.json_parts import longest_row
 from bertdata.tokenizers.model_types import MODEL
 from bertdata.tokenizers.pairs import bert_template
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
-from bertdata.tokenizers.wordpiece.vocabulary import (
-    CLS,
-    CONTINUATION,
-    SEP,
-    SPECIAL_TOKENS,
-    UNK,
-    check_vocabulary,
-    read_vocabulary,
-)
+from bertdata.tokenizers.wordpiece.tokenizer_json import Parts, add_special, in_order, merge_special, parse
+from bertdata.tokenizers.wordpiece.vocabulary import CLS, SEP, SPECIAL_TOKENS, UNK, read_vocabulary
 
 VOCAB, TOKENIZER, CONFIG = "vocab.txt", "tokenizer.json", "tokenizer_config.json"
 SPECIAL, ADDED = "special_tokens_map.json", "added_tokens.json"
-MAX_WORD_CHARACTERS = 100
-"""A word of more characters, after normalisation, is [UNK]: `max_input_chars_per_word` of BERT's released code."""
 
 BERT_CLASSES = frozenset(
     {
@@ -62,28 +53,6 @@ PUNCTUATION = frozenset(string.punctuation)
 _SETTINGS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
 _EXTRA = ("additional_special_tokens", "extra_special_tokens")
 """What transformers 4 and 5 call further special tokens."""
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What makes a tokenizer: the tokens in the order of their ids, the special ones, and the normaliser.
-
-    model_max_length: the most tokens of a row, as `tokenizer_config.json` has it; where files do not say, there is no
-    limit, as in transformers. post_processor: that of `tokenizer.json` where it is not BERT's [CLS] A [SEP] B [SEP].
-    call: settings of calls beside the file, such as `padding_side` and `model_input_names`. bare: whether calls in
-    transformers put nothing around texts, since neither the file has a `post_processor` nor is its class BERT's.
-    no_rows, no_pairs: why it is not clear what calls put around a text, or two.
-    """
-
-    tokens: tuple[str, ...]
-    special_tokens: tuple[str, ...]
-    normalizer: Normalizer
-    model_max_length: int = 512
-    post_processor: Mapping[str, Any] | None = None
-    call: Mapping[str, Any] = field(default_factory=dict)
-    bare: bool = False
-    no_rows: str | None = None
-    no_pairs: str | None = None
 
 
 def read(path: str, do_lower_case: bool | None = None) -> Parts:
@@ -118,9 +87,9 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
     call = {**parts.call, **{name: config[name] for name in _CALL if name in config}}
     if (names := input_names_of(config, types=True)) != _NAMES:  # of a class without token types, as DistilBERT's
         call["model_input_names"] = list(names)
-    bare = parts.bare and expected_around(config) is None
+    no_rows = parts.no_rows if expected_around(config) is None else None
     normalizer = replace(parts.normalizer, **settings)
-    parts = replace(parts, normalizer=normalizer, model_max_length=length, call=call, bare=bare)
+    parts = replace(parts, normalizer=normalizer, model_max_length=length, call=call, no_rows=no_rows)
     ids = {token: place for place, token in enumerate(parts.tokens)}
     if parts.post_processor is None:
         usual = rows_of_template(bert_template(ids[CLS], ids[SEP]))
@@ -209,14 +178,14 @@ def _with_special(folder: str, name: str, config: Mapping[str, Any]) -> tuple[tu
     special = _named_special(config, where)
     added = added_tokens(folder, config)
     vocabulary = {token: token_id for token_id, token in enumerate(read_vocabulary(path))}
-    special += _add(vocabulary, added, path)
+    special += add_special(vocabulary, added, path)
     if missing := [token for token in special if token not in vocabulary]:
         raise InputError(
             f"has no {missing[0]!r}, which the settings beside it name as special, and which transformers puts after "
             f"the others; {REMEDY}",
             path=path,
         )
-    return _in_order(vocabulary, path), special
+    return in_order(vocabulary, path), special
 
 
 def added_tokens(folder: str, config: Mapping[str, Any]) -> list[tuple[str, int, bool]]:
@@ -285,81 +254,3 @@ def _parse_with_beside(data: Any, folder: str, path: str | None = None) -> Parts
     parts = parse(data, path)
     whole = with_files_beside(data, folder)
     return parts if whole is data else parse(whole, path)
-
-
-def parse(data: Any, path: str | None = None) -> Parts:
-    """Read the contents of a `tokenizer.json`; raises InputError where it is not BERT's pipeline."""
-
-    def expect(value: object, wanted: object, what: str) -> None:
-        if value != wanted:
-            raise InputError(f"{what} is {value!r}; expected {wanted!r}, as BERT's tokenizer has it", path=path)
-
-    def part(name: str) -> Mapping[str, Any]:
-        value = data.get(name) if isinstance(data, dict) else None
-        return value if isinstance(value, dict) else {}
-
-    if not isinstance(data, dict) or not isinstance(data.get("model"), dict):
-        raise InputError(
-            "has no model, so it is not of the package tokenizers (Keras writes files of that name, too); expected the "
-            "tokenizer.json of an encoder, or one that bertdata train-vocab wrote",
-            path=path,
-        )
-    model, normalizer = part("model"), part("normalizer")
-    # Old files have no type; what tells a WordPiece model then is its limit on the length of a word.
-    kind = model.get("type", "WordPiece" if "max_input_chars_per_word" in model else None)
-    expect(kind, "WordPiece", "the model of this tokenizer.json")
-    expect(model.get("unk_token"), UNK, "model.unk_token")
-    expect(model.get("continuing_subword_prefix"), CONTINUATION, "model.continuing_subword_prefix")
-    expect(model.get("max_input_chars_per_word"), MAX_WORD_CHARACTERS, "model.max_input_chars_per_word")
-    expect(normalizer.get("type"), "BertNormalizer", "the normalizer")
-    expect(normalizer.get("clean_text"), True, "normalizer.clean_text")
-    expect(part("pre_tokenizer").get("type"), "BertPreTokenizer", "the pre_tokenizer")
-    with reading_json("is not a whole tokenizer.json", path):
-        settings = Normalizer(
-            normalizer["lowercase"], normalizer.get("strip_accents"), normalizer["handle_chinese_chars"]
-        )
-        vocabulary = read_ids(model["vocab"])
-        added = [read_added(entry) for entry in data["added_tokens"]]
-        around = _around(data, vocabulary)
-    special = _add(vocabulary, added, path)
-    sides, bare = sides_of_file(data), not data.get("post_processor")
-    tokens = _in_order(vocabulary, path)
-    return Parts(tokens, merge_special(special), settings, post_processor=around, call=sides, bare=bare)
-
-
-def _around(data: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Mapping[str, Any] | None:
-    """Return the `post_processor` of a file; None where it is missing, or puts around texts what BERT does."""
-    post_processor = data.get("post_processor")
-    if not post_processor or CLS not in vocabulary or SEP not in vocabulary:
-        return None
-    rows = rows_of_file({"post_processor": post_processor})
-    usual = rows_of_template(bert_template(vocabulary[CLS], vocabulary[SEP]))
-    return None if rows == usual else post_processor
-
-
-def _add(vocabulary: dict[str, int], added: Iterable[tuple[str, int, bool]], path: str | None) -> list[str]:
-    """Put the added tokens (token, id, whether it is special) into a vocabulary; returns the special ones."""
-    special = []
-    for token, token_id, is_special in added:
-        if not is_special:
-            raise InputError(
-                f"the added token {token!r} is not special, so it would be cut out of the raw text before WordPiece; "
-                "put it into the vocabulary, or mark it special",
-                path=path,
-            )
-        if vocabulary.setdefault(token, token_id) != token_id:
-            raise InputError(f"the token {token!r} has the ids {vocabulary[token]} and {token_id}", path=path)
-        special.append(token)
-    return special
-
-
-def _in_order(vocabulary: Mapping[str, int], path: str | None) -> tuple[str, ...]:
-    tokens = sorted(vocabulary, key=vocabulary.__getitem__)
-    if [vocabulary[token] for token in tokens] != list(range(len(tokens))):
-        raise InputError(f"the ids are not 0 to {len(tokens) - 1}, each once; renumber the vocabulary", path=path)
-    return check_vocabulary(tokens, path)
-
-
-def merge_special(special_tokens: Sequence[str]) -> tuple[str, ...]:
-    """Return the five special tokens and then the others, each once."""
-    return tuple(dict.fromkeys([*SPECIAL_TOKENS, *special_tokens]))

@@ -12,14 +12,13 @@ from bertdata.tokenizers.text_rows import asking_tokenizers
 from bertdata.tokenizers.wordpiece.formats import (
     ADDED,
     CONFIG,
-    MAX_WORD_CHARACTERS,
     PUNCTUATION,
     SPECIAL,
     TOKENIZER,
     VOCAB,
-    Parts,
 )
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
+from bertdata.tokenizers.wordpiece.tokenizer_json import MAX_WORD_CHARACTERS, Parts
 from bertdata.tokenizers.wordpiece.vocabulary import (
     CLS,
     CONTINUATION,

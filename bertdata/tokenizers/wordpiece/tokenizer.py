@@ -32,6 +32,7 @@ from bertdata.tokenizers.saved_check import warn_of_other_ids
 from bertdata.tokenizers.transformers_methods import cleaned_up
 from bertdata.tokenizers.wordpiece import formats, rebuilt
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
+from bertdata.tokenizers.wordpiece.tokenizer_json import Parts, merge_special, parse
 from bertdata.tokenizers.wordpiece.vocabulary import (
     CONTINUATION,
     SPECIAL_TOKENS,
@@ -65,7 +66,7 @@ class WordPieceTokenizer(Tokenizer):
     NOTATION = f"{CONTINUATION} in a mark: this token continues the word before it"
     IGNORES_WHITESPACE = True
 
-    def __init__(self, parts: formats.Parts) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__(parts.tokens, SpecialTokens(additional=parts.special_tokens[len(SPECIAL_TOKENS) :]))
         self._parts = parts
         self.model_max_length = parts.model_max_length
@@ -110,12 +111,12 @@ class WordPieceTokenizer(Tokenizer):
         `check_special` does.
         """
         checked = check_vocabulary(tokens)
-        special = formats.merge_special(check_special(special_tokens))
+        special = merge_special(check_special(special_tokens))
         for token in special:
             if token not in checked:
                 raise ConfigError(f"the special token {token!r} is not in the vocabulary; add it")
         normalizer = Normalizer(do_lower_case, strip_accents, tokenize_chinese_chars)
-        return cls(formats.Parts(checked, special, normalizer))
+        return cls(Parts(checked, special, normalizer))
 
     @classmethod
     def from_tokenizers(cls, tokenizer: Any) -> WordPieceTokenizer:
@@ -129,7 +130,7 @@ class WordPieceTokenizer(Tokenizer):
                 f"expected a tokenizers.Tokenizer, found {type(tokenizer).__name__}; of a fast tokenizer of "
                 "transformers give its backend_tokenizer"
             )
-        return cls(formats.parse(json.loads(tokenizer.to_str())))
+        return cls(parse(json.loads(tokenizer.to_str())))
 
     def to_tokenizers(self) -> Any:
         """Return a new `tokenizers.Tokenizer` with the same ids.
@@ -233,16 +234,7 @@ class WordPieceTokenizer(Tokenizer):
         return self._template
 
     def call_rows(self, *, special: bool = True) -> CallRows:
-        """Return what stands in the rows of calls; raises ConfigError where transformers puts nothing around texts.
-
-        That is so where a file has no `post_processor`, as one that was trained and saved by `tokenizers`.
-        """
-        if special and self._parts.bare:
-            raise ConfigError(
-                "its tokenizer.json has no post_processor, so that calls in transformers put nothing around texts, and "
-                "rows of builds have [CLS] and [SEP] there; call it with add_special_tokens=False for the former, or "
-                "open what its save_pretrained writes, there and here, for the latter"
-            )
+        """Return what stands in the rows of calls; raises ConfigError where files do not say it clearly."""
         if special and self._parts.no_rows is not None:
             raise ConfigError(self._parts.no_rows)
         data = {"post_processor": self._parts.post_processor}
@@ -300,7 +292,7 @@ class WordPieceTokenizer(Tokenizer):
         """Tell whether a token is [unusedN]."""
         return is_unused(token)
 
-    def __reduce__(self) -> tuple[type[WordPieceTokenizer], tuple[formats.Parts]]:
+    def __reduce__(self) -> tuple[type[WordPieceTokenizer], tuple[Parts]]:
         return type(self), (self._parts,)
 
     @cached_property

@@ -22,12 +22,13 @@ from bertdata.characters.newer import lowered
 from bertdata.errors import InputError
 from bertdata.text_arrays import array_of, offsets_of, text_of, utf8_error
 from bertdata.tokenizers.encode.row_ranges import padded_units
-from bertdata.tokenizers.wordpiece import formats, rebuilt
+from bertdata.tokenizers.wordpiece import rebuilt
 from bertdata.tokenizers.wordpiece.encode.kernels import encode as kernel
 from bertdata.tokenizers.wordpiece.encode.kernels.chunks import WINDOW
 from bertdata.tokenizers.wordpiece.encode.kernels.trie import SLACK
 from bertdata.tokenizers.wordpiece.encode.kernels.words import PAD
 from bertdata.tokenizers.wordpiece.encode.tables import ChunkCache, build_trie
+from bertdata.tokenizers.wordpiece.tokenizer_json import Parts
 
 MAX_IDLE = 8
 _MAX_FIRST = 1 << 15
@@ -38,7 +39,7 @@ _READY = (4 << 19, 3 << 19, 3 << 19)
 class Encoder:
     """The ids of texts under one vocabulary and normaliser. Threads may share one, and run at the same time."""
 
-    def __init__(self, parts: formats.Parts, dtype: type[Any]) -> None:
+    def __init__(self, parts: Parts, dtype: type[Any]) -> None:
         """Make one whose ids have `dtype`, as its caches hold ids too."""
         self._parts, self._dtype = parts, dtype
         self._idle: deque[ChunkCache] = deque(maxlen=MAX_IDLE)

@@ -18,8 +18,8 @@ from bertdata.tokenizers.wordpiece.encode.characters import character_table
 from bertdata.tokenizers.wordpiece.encode.kernels import chunks as chunks_kernel
 from bertdata.tokenizers.wordpiece.encode.kernels import encode as kernel
 from bertdata.tokenizers.wordpiece.encode.kernels.trie import Trie
-from bertdata.tokenizers.wordpiece.formats import MAX_WORD_CHARACTERS
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
+from bertdata.tokenizers.wordpiece.tokenizer_json import MAX_WORD_CHARACTERS
 from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION, UNK
 
 MAX_TOKEN_BYTES = 1 + 4 * MAX_WORD_CHARACTERS

@@ -13,8 +13,8 @@ from bertdata.text_arrays import Texts
 from bertdata.tokenizers.base import SpecialTokens
 from bertdata.tokenizers.training.models import VocabularyModel
 from bertdata.tokenizers.training.reserved import special_tokens, unused_to
-from bertdata.tokenizers.wordpiece.formats import MAX_WORD_CHARACTERS
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
+from bertdata.tokenizers.wordpiece.tokenizer_json import MAX_WORD_CHARACTERS
 from bertdata.tokenizers.wordpiece.train.counting import count_words
 from bertdata.tokenizers.wordpiece.train.trainer import train_wordpiece
 from bertdata.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, format_vocabulary, read_vocabulary

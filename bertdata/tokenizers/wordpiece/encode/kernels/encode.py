@@ -33,7 +33,7 @@ from bertdata.tokenizers.wordpiece.encode.kernels.chunks import (
 )
 from bertdata.tokenizers.wordpiece.encode.kernels.trie import NO_ROOM, SLACK, UNK_ID, Trie, longest_match
 from bertdata.tokenizers.wordpiece.encode.kernels.words import NOT_UTF8, REFERENCE_CHARACTER, next_word
-from bertdata.tokenizers.wordpiece.formats import MAX_WORD_CHARACTERS
+from bertdata.tokenizers.wordpiece.tokenizer_json import MAX_WORD_CHARACTERS
 
 WORD_BYTES = 512
 DONE, OUTPUT_FULL, REFERENCE_CHUNK, NEW_CHARACTER, BAD_ROW = range(5)
