@@ -16,7 +16,7 @@ import re
 import unicodedata
 from pathlib import Path
 
-from bertdata.io.encoding_guess import eight_bits
+from bertdata.io.eight_bits import eight_bits
 
 OUTPUT = Path(__file__).parents[1] / "bertdata" / "io" / "languages.toml"
 LEAST = 0.7

@@ -3,25 +3,34 @@
 Headers of Project Gutenberg declare it ("Character set encoding: ISO-8859-7") and name the language. A declared
 encoding is taken where the bytes are text in it. Without one, the encodings of 8 bits that Python knows are compared by
 how many of the signs that they give are letters of the language (`languages.toml`, from Unicode's CLDR); where no
-language is named, charset-normalizer and the signs inside words decide.
+language is named, it is the one whose letters the bytes are in some encoding, if there are enough of them
+(`letters.likely_language`); else charset-normalizer and the signs inside words decide.
 """
 
 from __future__ import annotations
 
 import codecs
-import encodings.aliases
 import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from bertdata.io.languages import HEAD, known_languages, languages_of
+from bertdata.io.eight_bits import CONTROLS, USUAL, eight_bits, is_text_in
+from bertdata.io.languages import HEAD, languages_of
+from bertdata.io.letters import (
+    ODD_LETTERS,
+    OF_TYPESETTERS,
+    letters_of,
+    likely_language,
+    mixes_scripts,
+    odd_words,
+    sample_of,
+)
 
 if TYPE_CHECKING:
     from charset_normalizer import CharsetMatch
 
-_SAMPLE = 1 << 16
 _TIE = 0.02
 """A chaos of charset-normalizer that is so much higher is as good."""
 _DECLARED = re.compile(
@@ -29,14 +38,6 @@ _DECLARED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _WORDS_BEFORE = re.compile(r"^(?:ms|microsoft|code|page|windows|win|ibm|dos|ansi|cp|pc)+(?=\d)")
-_HIGH_LINE = re.compile(rb"^[^\n\x80-\xff]*+[\x80-\xff][^\n]*+\n?", re.MULTILINE)
-_ODD_LETTERS = re.compile(
-    r"[^\W\d_¹²³¼-¾](?:[^\w\s'’‘\-–—./,:;@&\u00ad·]|[¹²³¼-¾])+[^\W\d_¹²³¼-¾]|[a-zà-öø-ÿа-яα-ω][A-ZÀ-ÖØ-ÞА-ЯΑ-Ω]"
-)
-_WORD = re.compile(r"[^\W\d_]{2,}")
-_LATIN = re.compile("[A-Za-zÀ-ÖØ-öø-ɏ]")
-_OF_ANOTHER_SCRIPT = re.compile("[Ͱ-ϿЀ-ӿא-ת\u0620-\u064a]")
-_CONTROLS = re.compile("[\x80-\x84\x86-\x9f]")
 _OF_MANY_BYTES = {
     "big5": ("big5", "cp950", "big5hkscs"),
     "gb2312": ("gb2312", "gbk", "gb18030"),
@@ -45,54 +46,12 @@ _OF_MANY_BYTES = {
     "euc_kr": ("euc_kr", "cp949"),
 }
 """Encodings, and those that have all their characters and more."""
-_USUAL = (
-    *("cp1252", "latin_1", "iso8859_15", "cp1250", "iso8859_2", "cp1251", "koi8_r", "iso8859_5", "cp1253", "iso8859_7"),
-    *("cp1254", "iso8859_9", "cp1255", "iso8859_8", "cp1256", "iso8859_6", "cp1257", "iso8859_13", "iso8859_4"),
-    *("cp1258", "iso8859_3", "iso8859_10", "iso8859_14", "iso8859_16", "koi8_u", "cp874"),
-)
 _GUESSED = (
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "iso8859_2", "koi8_r", "mac_roman"),
     *("cp437", "cp850", "cp866", "iso8859_5", "iso8859_6", "mac_cyrillic"),
     *("big5", "gb18030", "shift_jis", "euc_jp", "euc_kr"),
 )
 """The encodings that are compared by charset-normalizer."""
-
-
-def keeps_ascii(encoding: str) -> bool:
-    """Return whether ASCII means itself in an encoding, so that a file of it is UTF-8 only where it is ASCII alone.
-
-    >>> [keeps_ascii(name) for name in ("cp1252", "shift_jis", "utf-16", "iso2022_jp", "utf-7", "cp037")]
-    [True, True, False, False, False, False]
-    """
-    every = bytes(range(128)) + b"\x1b$B0!\x1b(B"
-    try:
-        return every.decode(encoding) == every.decode("ascii")
-    except UnicodeError:
-        return False
-
-
-def _high_signs(name: str) -> list[str]:
-    """Return what each byte from 128 on means in an encoding of 8 bits, "" for nothing; [] for one of other bits."""
-    signs = [bytes([byte]).decode(name, "ignore") for byte in range(128, 256)]
-    pairs = bytes(byte for low in range(128, 256) for byte in (low, 65))
-    return signs if len(pairs.decode(name, "replace")) == len(pairs) and any(signs) else []
-
-
-@cache
-def eight_bits() -> dict[str, list[str]]:
-    """Return Python's encodings of 8 bits that contain ASCII, the usual ones first.
-
-    Each has what its bytes from 128 on mean, "" for nothing.
-    """
-    signs: dict[str, list[str]] = {}
-    for name in [*_USUAL, *sorted(set(encodings.aliases.aliases.values()))]:
-        try:
-            is_text = codecs.lookup(name)._is_text_encoding
-        except LookupError:
-            continue
-        if is_text and name not in signs and keeps_ascii(name) and (high := _high_signs(name)):
-            signs[name] = high
-    return signs
 
 
 @cache
@@ -103,7 +62,6 @@ def _modules() -> dict[str, str]:
 
 _LOOKED_AT = 14
 """The encodings with the most letters, whose words are looked at."""
-_OF_TYPESETTERS = "“”„‘’‚«»‹›–—…§°·\u00a0\u00ad£€¡¿"
 
 
 @dataclass(frozen=True)
@@ -128,9 +86,9 @@ def guesses(part: bytes, head: bytes = b"") -> list[Guess]:
     ('cp1252', 'cp1252')
     """
     beginning = head or part[:HEAD]
-    letters = letters_of(languages_of(beginning))
+    letters = letters_of(languages_of(beginning) or likely_language(part))
     stated = declared(beginning)
-    fitting = [name for name in stated if _is_text_in(part, name)]
+    fitting = [name for name in stated if is_text_in(part, name)]
     by_letters = _by_letters(part, letters) if letters else []
     if fitting:
         return [Guess(fitting[0], _doubt_of_declared(part, fitting[0], by_letters)), *map(Guess, fitting[1:])]
@@ -187,9 +145,9 @@ def supersets(encoding: str) -> tuple[str, ...]:
     if encoding not in eight_bits():
         return ()
     of_encoding = eight_bits()[encoding]
-    needed = {place for place, sign in enumerate(of_encoding) if sign and not _CONTROLS.match(sign) and sign != "\x85"}
+    needed = {place for place, sign in enumerate(of_encoding) if sign and not CONTROLS.match(sign) and sign != "\x85"}
     for name, signs in eight_bits().items():
-        is_wider = any(sign and not _CONTROLS.match(sign) for sign in signs[:32])
+        is_wider = any(sign and not CONTROLS.match(sign) for sign in signs[:32])
         if name != encoding and is_wider and all(signs[place] == of_encoding[place] for place in needed):
             return (name,)
     return ()
@@ -200,42 +158,27 @@ def _is_vague(stated: tuple[str, ...]) -> bool:
     return codecs.lookup(stated[0]).name in ("ascii", "utf-8")
 
 
-def _is_text_in(part: bytes, encoding: str) -> bool:
-    """Return whether bytes are text in an encoding: all of them can be decoded, and none is a control character."""
-    try:
-        return not _CONTROLS.search(part.decode(encoding))
-    except UnicodeError:
-        return False
-
-
-def letters_of(codes: tuple[str, ...]) -> dict[str, float]:
-    """Return the letters beyond ASCII of languages: 1 for their own, 0.5 for those of foreign words in them."""
-    letters: dict[str, float] = {}
-    for code in codes:
-        language = known_languages()[code]
-        for text, worth in ((language.get("more", ""), 0.5), (language.get("letters", ""), 1.0)):
-            for sign in text + text.upper():
-                letters[sign] = max(worth, letters.get(sign, 0.0))
-    return letters
-
-
 def _by_letters(part: bytes, letters: dict[str, float]) -> list[Guess]:
     """Return the encodings of 8 bits in which a text has most letters of its language; none where few are its."""
-    sample = _sample_of(part)
+    sample = sample_of(part)
     counts = Counter(sample.translate(None, bytes(range(128))))
     scores = {
         name: sum(count * _worth(signs[byte - 128], letters) for byte, count in counts.items())
         for name, signs in eight_bits().items()
-        if all(signs[byte - 128] and not _CONTROLS.match(signs[byte - 128]) for byte in counts)
+        if all(signs[byte - 128] and not CONTROLS.match(signs[byte - 128]) for byte in counts)
     }
     texts: dict[str, str] = {}
     for name in sorted(scores, key=lambda name: -scores[name])[:_LOOKED_AT]:
         texts[name] = sample.decode(name)
-        scores[name] -= 2 * len(_ODD_LETTERS.findall(texts[name]))
+        scores[name] -= 2 * len(ODD_LETTERS.findall(texts[name]))
     places = {name: place for place, name in enumerate(eight_bits())}
     order = sorted(texts, key=lambda name: (-scores[name], places[name]))
-    order = [name for name in order if scores[name] > 0 and _is_text_in(part, name)]
-    rivals = [name for name in order[1:] if name in _USUAL and texts[name] != texts[order[0]]]
+    first_of_text: dict[str, str] = {}
+    for name in order:
+        if scores[name] > 0 and is_text_in(part, name):
+            first_of_text.setdefault(texts[name], name)
+    order = list(first_of_text.values())
+    rivals = [name for name in order[1:] if name in USUAL]
     tied = next((name for name in rivals if scores[name] == scores[order[0]]), "")
     return [Guess(name, f"{tied} fits as well" if tied and name == order[0] else "") for name in order]
 
@@ -244,17 +187,17 @@ def _worth(sign: str, letters: dict[str, float]) -> float:
     """Return what a sign says for an encoding: letters of the language most, others against it."""
     if sign in letters or sign.isalpha():
         return letters.get(sign, -1.0) - 0.01 * sign.isupper()
-    return 0.1 if sign in _OF_TYPESETTERS else -0.1
+    return 0.1 if sign in OF_TYPESETTERS else -0.1
 
 
 def _doubt_of_declared(part: bytes, encoding: str, by_letters: list[Guess]) -> str:
     """Return why a declared encoding may be wrong: another gives many more letters of the language."""
     if not by_letters:
         return ""
-    sample = _sample_of(part)
+    sample = sample_of(part)
     best = by_letters[0].encoding
     declared_text, other = sample.decode(encoding), sample.decode(best)
-    odd, less = len(_ODD_LETTERS.findall(declared_text)), len(_ODD_LETTERS.findall(other))
+    odd, less = len(ODD_LETTERS.findall(declared_text)), len(ODD_LETTERS.findall(other))
     if declared_text == other or odd <= max(2, 2 * less):
         return ""
     return f"its header says {encoding}, and its words look like {best}"
@@ -262,16 +205,6 @@ def _doubt_of_declared(part: bytes, encoding: str, by_letters: list[Guess]) -> s
 
 _KANA = 0.25
 """The share of kana in Japanese, where signs do stand between letters; wrong encodings give Chinese characters."""
-
-
-def _sample_of(part: bytes) -> bytes:
-    """Return the lines with bytes above 127, some 64 KiB of them."""
-    sample = bytearray()
-    for match in _HIGH_LINE.finditer(part):
-        sample += match[0]
-        if len(sample) > _SAMPLE:
-            break
-    return bytes(sample[: 2 * _SAMPLE])
 
 
 def _by_chaos(part: bytes) -> list[Guess]:
@@ -282,44 +215,21 @@ def _by_chaos(part: bytes) -> list[Guess]:
     """
     from charset_normalizer import from_bytes
 
-    sample = _sample_of(part)
+    sample = sample_of(part)
     matches = list(from_bytes(sample, cp_isolation=list(_GUESSED)))
     if not matches:
-        return [Guess(name, "no encoding gives words") for name in eight_bits() if _is_text_in(part, name)]
+        return [Guess(name, "no encoding gives words") for name in eight_bits() if is_text_in(part, name)]
     near = [match for match in matches if match.chaos <= matches[0].chaos + _TIE]
     ordered = sorted(near, key=lambda match: (odd_words(str(match)), not _is_western(match)))
-    if _mixes_scripts(str(ordered[0])) and _is_text_in(part, "cp1252") and not _mixes_scripts(sample.decode("cp1252")):
+    if mixes_scripts(str(ordered[0])) and is_text_in(part, "cp1252") and not mixes_scripts(sample.decode("cp1252")):
         return [Guess("cp1252"), *(Guess(match.encoding) for match in matches)]
     names = [name for match in ordered for name in (["cp1252"] * _is_western(match) + match.could_be_from_charset)]
     names = list(dict.fromkeys([*names, *(match.encoding for match in matches)]))
     signs = [sign for sign in str(ordered[0]) if not sign.isascii()]
-    odd = len(_ODD_LETTERS.findall(str(ordered[0])))
+    odd = len(ODD_LETTERS.findall(str(ordered[0])))
     is_japanese = sum("\u3041" <= sign <= "\u30ff" for sign in signs) > _KANA * len(signs)
     doubt = "signs stand inside of its words" if odd > max(2, 0.02 * len(signs)) and not is_japanese else ""
     return [Guess(names[0], doubt), *map(Guess, names[1:])]
-
-
-def _mixes_scripts(text: str) -> bool:
-    """Return whether most words with letters beyond ASCII have Latin letters beside those of another script.
-
-    >>> _mixes_scripts("at the cafй"), _mixes_scripts("at the café"), _mixes_scripts("IT-отдел")
-    (True, False, False)
-    """
-    words = [word for word in _WORD.findall(text) if not word.isascii()]
-    return 2 * sum(map(_is_mixed, words)) > len(words)
-
-
-def _is_mixed(word: str) -> bool:
-    return bool(_LATIN.search(word) and _OF_ANOTHER_SCRIPT.search(word))
-
-
-def odd_words(text: str) -> int:
-    """Return how many signs, or capitals, stand inside of words, and how many words have letters of two scripts.
-
-    >>> odd_words("lÉtat"), odd_words("l\u0629tat"), odd_words("l'état"), odd_words("at the cafй")
-    (1, 1, 0, 1)
-    """
-    return len(_ODD_LETTERS.findall(text)) + sum(map(_is_mixed, _WORD.findall(text)))
 
 
 def _is_western(match: CharsetMatch) -> bool:

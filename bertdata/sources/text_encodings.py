@@ -24,7 +24,7 @@ from bertdata.errors import ConfigError, InputError, did_you_mean, printable
 from bertdata.io import compression, files
 from bertdata.io.console import counted
 from bertdata.io.digests import SHOW_AFTER
-from bertdata.io.encoding_guess import keeps_ascii
+from bertdata.io.eight_bits import keeps_ascii
 from bertdata.io.encodings import (
     GUESS,
     SKIP,

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from bertdata.cli.main import main
-from bertdata.io.encoding_guess import declared, eight_bits, guesses, supersets
+from bertdata.io.eight_bits import eight_bits
+from bertdata.io.encoding_guess import declared, guesses, supersets
 from bertdata.io.encodings import find_bad_byte, fitting
 from bertdata.io.languages import languages_of
+from bertdata.io.letters import likely_language
 from bertdata.sources.books.read import Book, read_books
 
 TEXTS = {
@@ -117,6 +119,14 @@ def test_a_short_text_is_not_read_so_that_its_words_mix_two_scripts(end: str) ->
         *(("Russian", name) for name in ("cp866", "iso8859_5", "mac_cyrillic", "cp1251", "koi8_r")),
         *(("Arabic", name) for name in ("iso8859_6", "cp1256")),
         *(("French", name) for name in ("cp1252", "cp850", "mac_roman")),
+        *(("German", name) for name in ("cp1252", "cp437", "cp850", "mac_roman")),
+        *(("Spanish", name) for name in ("cp1252", "cp850", "mac_roman")),
+        *(("Polish", name) for name in ("cp1250", "iso8859_2", "iso8859_16", "cp852", "mac_latin2")),
+        *(("Czech", name) for name in ("cp1250", "iso8859_2", "cp852", "mac_latin2")),
+        *(("Hungarian", name) for name in ("cp1250", "iso8859_2", "cp852", "mac_latin2")),
+        *(("Turkish", name) for name in ("cp1254", "iso8859_9", "cp857", "mac_turkish")),
+        *(("Lithuanian", name) for name in ("cp1257", "iso8859_13", "cp775")),
+        *(("Danish", name) for name in ("cp1252", "cp850", "cp865", "mac_roman")),
     ],
 )
 def test_without_header_and_language_the_words_tell_the_encoding(language: str, name: str) -> None:
@@ -127,8 +137,36 @@ def test_without_header_and_language_the_words_tell_the_encoding(language: str, 
         "ولم يتكلم البحارة عن الرحلة.\n",
         "French": "Les apostrophes ont été effacées : lÉtat et lÉglise étaient séparés, à lépoque où le père dÉmile "
         "rêvait déjà dÉvreux ; le maître était sévère, et lélève répétait.\n",
+        "German": "Abends drehte der Wind nach Norden, und die Laternen über der Straße gingen aus. Wo das Boot war, "
+        "wußte keiner, denn die Segel waren zerrissen, und die Männer schwiegen müde. Öde lag das Land.\n",
+        "Spanish": "Al anochecer el viento cambió y los faroles de la calle se apagaron. ¿Dónde estaba el niño? Nadie "
+        "lo sabía, según decían, y la última lámpara ardía aún. ¡Qué frío, señor! Mañana será otro día.\n",
+        "Polish": "Wieczorem wiatr zmienił kierunek i latarnie na ulicy zgasły. Nikt nie wiedział, gdzie jest łódź, bo "
+        "żagle były podarte, a ludzie milczeli. Ścieżka nad wodą była pusta, źdźbła ćmiły się w mroku.\n",
+        "Czech": "Večer se vítr obrátil k severu a lucerny v ulici zhasly. Nikdo nevěděl, kde je člun, protože plachty "
+        "byly roztrhané a lidé mlčeli. Říční břeh byl prázdný, jen kůň stál v šeru a tiše přežvykoval.\n",
+        "Hungarian": "Este a szél északra fordult, és az utcai lámpák kialudtak. Senki sem tudta, hol van a csónak, "
+        "mert a vitorlák elszakadtak, és az emberek hallgattak. Őszi köd ült a folyó fölött, űrt hagyva.\n",
+        "Turkish": "Akşam rüzgâr kuzeye döndü ve sokaktaki fenerler söndü. Kayığın nerede olduğunu kimse bilmiyordu, "
+        "çünkü yelkenler yırtılmıştı ve adamlar susuyordu. Issız kıyıda yaşlı bir çınar duruyordu.\n",
+        "Lithuanian": "Vakare vėjas pasisuko į šiaurę ir gatvės žibintai užgeso. Niekas nežinojo, kur yra valtis, nes "
+        "burės buvo suplėšytos, o žmonės tylėjo. Ąžuolas stovėjo prie upės, ūkanos kilo į viršų.\n",
+        "Danish": "Om aftenen vendte vinden mod nord, og lygterne på gaden gik ud. Ingen vidste, hvor båden var, fordi "
+        "sejlene var revet i stykker, og mændene tav. Åen løb stille, og træerne stod sorte ved bredden.\n",
     }[language] * 4
     assert text.encode(name).decode(guesses(text.encode(name))[0].encoding) == text
+
+
+def test_the_language_of_a_text_that_is_longer_than_what_is_looked_at_is_known_as_well() -> None:
+    line = (
+        "Müde gingen die Männer über die Straße nach Öhringen, wo es schöner war; dann schliefen alle bis zum Abend\n"
+    )
+    assert likely_language(line.encode("cp850")) == likely_language(line.encode("cp850") * 5000) == ("de",)
+
+
+def test_a_text_with_few_letters_beyond_ascii_has_no_likely_language() -> None:
+    text = "She said that the café was “closed” and that it’s late; nobody, not even Zoë, knew why. " * 3
+    assert likely_language((text + "The rest is plain. " * 100).encode("cp1252")) == ()
 
 
 def test_a_declaration_that_is_wrong_is_a_doubt_that_says_so() -> None:

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from bertdata.io.encoding_guess import Guess, guesses, keeps_ascii
+from bertdata.io.eight_bits import keeps_ascii
+from bertdata.io.encoding_guess import Guess, guesses
 from bertdata.io.encodings import (
     GUESS,
     WITH_CP1252,
