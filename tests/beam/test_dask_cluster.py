@@ -19,7 +19,7 @@ from bertdata.engine.parts import load
 from bertdata.engine.versions import versions
 from bertdata.errors import BertDataError, ConfigError, InputError, MissingExtraError
 from bertdata.io import files
-from tests.beam.jobs import die, fail, make, note_process, slowly, tasks
+from tests.beam.jobs import die, fail, make, meet, note_process, slowly, tasks
 from tests.clock import PATIENCE
 
 pytest.importorskip("distributed")
@@ -29,16 +29,26 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def started_cluster() -> Iterator[Any]:
     from distributed import LocalCluster
 
     with (
         pytest.MonkeyPatch.context() as patch,
         contextlib.chdir(ROOT),  # from which the workers import the functions of these tests
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as found,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as started,
     ):
         patch.syspath_prepend(str(ROOT))
-        yield found
+        yield started
+
+
+@pytest.fixture
+def cluster(started_cluster: Any) -> Any:
+    """Give the cluster with both workers: one that another test has killed may not be back yet."""
+    from distributed import Client
+
+    with Client(started_cluster, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=PATIENCE)
+    return started_cluster
 
 
 def on(cluster: Any, *flags: str, quiet: bool = True) -> Runner:
@@ -49,7 +59,7 @@ def on(cluster: Any, *flags: str, quiet: bool = True) -> Runner:
 def test_every_worker_gets_a_share(cluster: Any, tmp_path: Path) -> None:
     runner = on(cluster)
     runner.check(str(tmp_path), [])
-    done = make(runner, tasks(tmp_path, 8), slowly)
+    done = make(runner, tasks(tmp_path, 8, payload=2), meet)
     pids = {record.details["pid"] for _, record in done}
     assert len(done) == 8
     assert len(pids) == 2
@@ -137,7 +147,6 @@ def test_a_worker_that_was_asked_has_imported_beam_and_does_not_log_its_pauses(c
     from distributed import Client
 
     with Client(cluster, set_as_default=False) as client:
-        client.wait_for_workers(2)  # one that another test has killed may not be back yet
         on(cluster).check("memory://out", [])
         pauses = client.run(passes, "Event loop was unresponsive in %s for %.2fs.  This is often")
         others = client.run(passes, "Starting established connection")

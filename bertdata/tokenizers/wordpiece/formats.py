@@ -109,9 +109,10 @@ def check_class(config: Mapping[str, Any], path: str) -> None:
             path=path,
         )
     if (key := other_role(config)) is not None:
+        token = content_of(config[key])
         raise InputError(
-            f"the settings beside it name {content_of(config[key])} as {key}, and a vocabulary alone has BERT's "
-            f"special tokens; {REMEDY}",
+            f"the settings beside it name {'nothing' if token is None else repr(token)} as {key}, and a vocabulary "
+            f"alone has BERT's special tokens; {REMEDY}",
             path=path,
         )
     with reading_json("is not BERT's", path):
