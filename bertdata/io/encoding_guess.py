@@ -26,6 +26,7 @@ from bertdata.io.letters import (
     mixes_scripts,
     odd_words,
     sample_of,
+    worth_of,
 )
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def _by_letters(part: bytes, letters: dict[str, float]) -> list[Guess]:
 def _worth(sign: str, letters: dict[str, float]) -> float:
     """Return what a sign says for an encoding: letters of the language most, others against it."""
     if sign in letters or sign.isalpha():
-        return letters.get(sign, -1.0) - 0.01 * sign.isupper()
+        return worth_of(sign, letters)
     return 0.1 if sign in OF_TYPESETTERS else -0.1
 
 

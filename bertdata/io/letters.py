@@ -58,7 +58,7 @@ def likely_language(part: bytes) -> tuple[str, ...]:
     """
     sample = sample_of(part)
     counts = Counter(sample.translate(None, bytes(range(128))))
-    in_ascii, beyond = (len(part) - len(part.translate(None, those)) for those in (_ASCII_LETTERS, _BEYOND_ASCII))
+    in_ascii, beyond = (len(part) - len(part.translate(None, some)) for some in (_ASCII_LETTERS, _BEYOND_ASCII))
     if len(counts) < _LEAST_SIGNS or not _LEAST_SHARE * in_ascii < beyond < in_ascii:
         return ()
     readings: dict[tuple[str, ...], tuple[float, str]] = {}
