@@ -37,7 +37,7 @@ _WORDS = "and|or|not|in|is|None|True|False"
 """The words of Python that a condition may have."""
 _NAME = rf"(?!(?:{_WORDS})\b)[^\W\d]\w*"
 _NO_NAME = re.compile(rf"`|\b{_NAME} {_NAME}|\b(?:{'|'.join(sorted({*kwlist} - {*_WORDS.split('|')}))})\b")
-"""What a condition that Python cannot parse has where the name of a column is no name of Python."""
+"""A sign that a condition names a column as Python cannot: a backquote, two names in a row, a reserved word."""
 _OTHER_NAMES = "; a column whose name has blanks or signs, or is a word of Python, is written column('Assigned to')"
 _EXAMPLE = "expected a condition as score >= 3 and language == 'en'"
 

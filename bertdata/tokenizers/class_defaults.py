@@ -181,7 +181,7 @@ def expected_pair(config: Mapping[str, Any]) -> list[tuple[str | None, int]] | N
 
 
 TEXT = "text"
-"""A text among the parts of a row; it is no name of a special token."""
+"""The part of a row that is a text; the others are special tokens."""
 
 
 def _named(config: Mapping[str, Any], role: str) -> str | None:

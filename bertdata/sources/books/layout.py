@@ -301,7 +301,7 @@ def _is_one_line(block: Block | PlainBlock) -> bool:
 
 
 def _is_on_title_page(line: str, width: int, *, are_lines_apart: bool) -> bool:
-    """Tell whether a line before all prose is of a title page, whose lines are no wider than the page.
+    """Tell whether a line before the prose belongs to a title page, whose lines are no wider than the page.
 
     Where lines of prose are apart, one of small letters that nearly fills the page is prose.
     """

@@ -198,7 +198,7 @@ class Composition(NamedTuple):
 
 
 def composition(charsmap: bytes) -> Composition:
-    """Return the rules of several characters as steps; raises InputError where there are no such steps."""
+    """Return the rules of several characters as steps; raises InputError where no steps do what the rules do."""
     rules = Charsmap(charsmap)
     first = rules.characters()
     outputs = {character: rules.get(character) or character for character in first}
