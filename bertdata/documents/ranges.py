@@ -14,8 +14,9 @@ import pyarrow as pa
 from bertdata.documents.document import COLUMNS, SCHEMA, WITH_COLUMNS
 from bertdata.documents.reread import CHECKSUM, ROW, ROWS_OF, SourceRows, read_again
 from bertdata.documents.row_batches import open_parquet
+from bertdata.engine.fingerprints import fingerprint
 from bertdata.engine.int_rows import Ints
-from bertdata.engine.parts import PartMetadata, Task, fingerprint, part_name
+from bertdata.engine.parts import PartMetadata, Task, part_name
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.arrow_data import checked
@@ -147,7 +148,7 @@ def _groups_again(documents: DocumentRange) -> Iterator[pa.Table]:
         for number in range(documents.first, documents.last):
             with _reading(number, documents.path):
                 table = checked(parquet.read_row_group(number, columns=[ROW, CHECKSUM]))
-                groups.append((table[ROW].to_numpy(), table[CHECKSUM][0].as_py()))
+                groups.append((table[ROW].to_numpy(), table[CHECKSUM][0]))
     yield from read_again(documents.rows_of, groups, documents.path)
 
 

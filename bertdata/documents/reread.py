@@ -2,8 +2,8 @@
 
 Where that is a local file of which rows are quickly read, such as JSON lines, reading them again takes a third of the
 time in which their texts are written, digested and read. Such a part has the other columns of its documents, the number
-of each among all that its source gave, dropped ones included, and a CRC-32 for each row group. The texts that are read
-again are compared with that, so that a source that has changed is an error and never another text.
+of each among all that its source gave, dropped ones included, and a checksum for each row group. The texts that are
+read again are compared with that, so that a source that has changed is an error and never another text.
 """
 
 from __future__ import annotations
@@ -24,11 +24,14 @@ from bertdata.errors import InputError
 ROWS_OF = "rows_of"
 """The detail of the record of such a part: what its source format reads again."""
 ROW, CHECKSUM = "row", "texts"
+BITS_64 = pa.uint64()
+CRC_32 = pa.uint32()
+"""The type of the checksums of parts that were written before December 2026: a CRC-32, which takes far longer."""
 TEXTLESS = pa.schema(
     [
         *(field for field in SCHEMA if field.name != "text"),
         pa.field(ROW, pa.int64(), nullable=False),
-        pa.field(CHECKSUM, pa.uint32(), nullable=False),
+        pa.field(CHECKSUM, BITS_64, nullable=False),
     ]
 )
 
@@ -55,29 +58,40 @@ def without_texts(table: pa.Table, first: int, rows: NDArray[np.int64] | None) -
     """
     numbers = np.arange(len(table)) if rows is None else rows
     columns = [table[name] for name in SCHEMA.names if name != "text"]
-    checksum = pa.repeat(pa.scalar(checksum_of(table), pa.uint32()), len(table))
+    checksum = pa.repeat(pa.scalar(checksum_of(table), BITS_64), len(table))
     return pa.Table.from_arrays([*columns, pa.array(numbers + first, pa.int64()), checksum], schema=TEXTLESS)
 
 
-def checksum_of(table: pa.Table) -> int:
-    """Return the CRC-32 of the values of all columns of `SCHEMA`, and of their lengths, however they are chunked.
+def checksum_of(table: pa.Table, kind: pa.DataType = BITS_64) -> int:
+    """Return a checksum of the values of all columns of `SCHEMA`, however they are chunked: `BITS_64` or `CRC_32`.
 
     >>> one, two = (pa.table(dict.fromkeys(SCHEMA.names, texts)) for texts in (["a", "bc"], ["ab", "c"]))
-    >>> checksum_of(one) == checksum_of(pa.concat_tables([one[:1], one[1:]])), checksum_of(one) == checksum_of(two)
-    (True, False)
+    >>> chunked = pa.concat_tables([one[:1], one[1:]])
+    >>> [checksum_of(one, kind) == checksum_of(chunked, kind) for kind in (BITS_64, CRC_32)]
+    [True, True]
+    >>> [checksum_of(one, kind) == checksum_of(two, kind) for kind in (BITS_64, CRC_32)]
+    [False, False]
     """
+    from bertdata.documents.checksum_kernel import add_texts
+
     checksum = 0
     for name in SCHEMA.names:
         for chunk in table[name].chunks:
             _, ends, data = chunk.buffers()
             places = np.frombuffer(ends or bytes(4), np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
-            if data is not None and len(chunk):
-                checksum = zlib.crc32(memoryview(data)[places[0] : places[-1]], checksum)
-        checksum = zlib.crc32(pc.binary_length(table[name]).to_numpy().astype(np.int32).tobytes(), checksum)
+            texts = np.frombuffer(data or b"", np.uint8)
+            if kind == CRC_32:
+                checksum = zlib.crc32(texts[places[0] : places[-1]].data, checksum)
+            else:
+                checksum = int(add_texts(texts, places, np.uint64(checksum)))
+        if kind == CRC_32:
+            checksum = zlib.crc32(pc.binary_length(table[name]).to_numpy().astype(np.int32).tobytes(), checksum)
     return checksum
 
 
-def read_again(source: SourceRows, groups: Sequence[tuple[NDArray[np.int64], int]], path: str) -> Iterator[pa.Table]:
+def read_again(
+    source: SourceRows, groups: Sequence[tuple[NDArray[np.int64], pa.Scalar]], path: str
+) -> Iterator[pa.Table]:
     """Yield row groups of a part at a path as tables of `SCHEMA`, of each given the rows and the checksum it has.
 
     Memory is the text of these groups. Raises InputError where the source gives others now.
@@ -92,7 +106,7 @@ def read_again(source: SourceRows, groups: Sequence[tuple[NDArray[np.int64], int
         pass
     for rows, checksum in groups:
         table = reread.take(rows)
-        if table is None or checksum_of(table) != checksum:
+        if table is None or checksum_of(table, checksum.type) != checksum.as_py():
             raise InputError(
                 f"the rows of {source.described()} are others now than when they were counted; put the file back as it "
                 "was, or delete this one and run the same command again, which counts them anew",

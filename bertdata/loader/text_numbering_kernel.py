@@ -13,56 +13,21 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.kernels.byte_hash import hash_bytes, last_word
 from bertdata.kernels.copying import copy
 from bertdata.kernels.jit import inlined, typed_kernel
-from bertdata.kernels.mixer import mix
 from bertdata.kernels.simd import load64, prefetch
 
 BLOCK = 32
 """Texts that are hashed together."""
 
 _U = np.uint64
-_0, _1, _8, _29, _32 = (_U(n) for n in (0, 1, 8, 29, 32))
+_0, _1, _32 = (_U(n) for n in (0, 1, 32))
 _NUMBER = _U(0xFFFFFFFF)
-_M1, _M2, _M3, _M4 = _U(0x9E3779B97F4A7C15), _U(0xD6E8FEB86659FD93), _U(0xFF51AFD7ED558CCD), _U(0xBF58476D1CE4E5B9)
 _LINE, _LINES = 64, 4
 _I = numba.int64
 _READ_BYTES = numba.types.Array(numba.uint8, 1, "C", readonly=True)
 _READ_ENDS = numba.types.Array(_I, 1, "C", readonly=True)
-
-
-@inlined
-def _last_word(data: Any, begin: Any, end: Any) -> Any:
-    """Return the last 8 bytes of a text, all of them where it has fewer; nothing beyond the text is read."""
-    if end - begin >= 8:
-        return load64(data, end - 8)
-    word = _0
-    for i in range(begin, end):
-        word = word << _8 | _U(data[i])
-    return word
-
-
-@inlined
-def _folded(state: Any, word: Any) -> Any:
-    """Return 64 bits of a state and the next 8 bytes."""
-    state = (state ^ word) * _M2
-    return state ^ (state >> _29)
-
-
-@inlined
-def _hash(data: Any, begin: Any, end: Any) -> Any:
-    """Return 64 bits of the bytes of a text."""
-    first, second, third, fourth = _M1, _M2, _M3, _M4
-    i = begin
-    while i + 32 <= end:  # four states, since each waits for its own product only
-        first, second = _folded(first, load64(data, i)), _folded(second, load64(data, i + 8))
-        third, fourth = _folded(third, load64(data, i + 16)), _folded(fourth, load64(data, i + 24))
-        i += 32
-    while i + 8 <= end:
-        first = _folded(first, load64(data, i))
-        i += 8
-    first = _folded(first, _last_word(data, begin, end) + _U(end - begin) * _M1)
-    return mix(_folded(_folded(_folded(first, second), third), fourth))
 
 
 @inlined
@@ -81,7 +46,7 @@ def _same(data: Any, begin: Any, end: Any, arena: Any, start: Any, stop: Any) ->
     while i + 8 <= size:
         differing |= load64(data, begin + i) ^ load64(arena, start + i)
         i += 8
-    return bool(differing == _0 and _last_word(data, begin, end) == _last_word(arena, start, stop))
+    return bool(differing == _0 and last_word(data, begin, end) == last_word(arena, start, stop))
 
 
 @typed_kernel(
@@ -108,7 +73,7 @@ def number_chunk(
     for first in range(0, len(numbers), BLOCK):
         count = min(BLOCK, len(numbers) - first)
         for k in range(count):
-            hashes[k] = _hash(data, ends[first + k], ends[first + k + 1])
+            hashes[k] = hash_bytes(data, ends[first + k], ends[first + k + 1])
             prefetch(slots, hashes[k] >> _32 & last)
         for k in range(count):
             slot = slots[hashes[k] >> _32 & last]

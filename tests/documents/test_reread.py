@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from bertdata.documents import ROWS_OF, DocumentGroups, DocumentWriter, cut_ranges, read_range
+from bertdata.documents.reread import CHECKSUM, CRC_32, checksum_of
 from bertdata.engine.parts import Counters, PartMetadata
 from bertdata.errors import InputError
 
@@ -115,3 +117,22 @@ def test_rules_that_change_texts_are_an_error_and_no_other_text(tmp_path: Path) 
     record = PartMetadata("part", "f", 1, "s", 0.0, {}, {}, counters.details | {ROWS_OF: Given(ROWS)})
     with pytest.raises(InputError, match="are others now"):
         tables(path, record)
+
+
+def test_a_part_with_checksums_of_32_bits_as_they_were_written_before_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "part.parquet"
+    record = record_at(path, textless=True)
+    groups, expected = pq.ParquetFile(path), tables(path, record)
+    schema = groups.schema_arrow
+    schema = schema.set(schema.get_field_index(CHECKSUM), pa.field(CHECKSUM, CRC_32, nullable=False))
+    for change in (0, 1):
+        with pq.ParquetWriter(old := tmp_path / f"{change}.parquet", schema) as writer:
+            for number, texts in enumerate(expected):
+                crc = pa.repeat(pa.scalar(checksum_of(texts, CRC_32) ^ change, CRC_32), len(texts))
+                group = groups.read_row_group(number)
+                writer.write_table(group.set_column(group.column_names.index(CHECKSUM), schema.field(CHECKSUM), crc))
+        if change:
+            with pytest.raises(InputError, match="are others now"):
+                tables(old, record)
+        else:
+            assert tables(old, record) == expected
