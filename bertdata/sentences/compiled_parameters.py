@@ -29,9 +29,12 @@ KNOWN = 0x3100
 FLAGS = 256
 """Where in `chars` the flags of the characters below KNOWN begin; the classes of bytes come before them."""
 
-BEFORE, AFTER, PAIRS, NUMBER_BEFORE, NUMBER_AFTER, LOWER_FORMS = 0, 5, 10, 12, 13, 14
+BEFORE, AFTER, PAIRS, NUMBER_BEFORE, NUMBER_AFTER, LOWER_FORMS, ENDINGS = 0, 5, 10, 12, 13, 14, 15
 SLOTS, MASK, OFFSETS, STRINGS, VALUES = range(5)
-"""Places in the first 15 of `places`; those of the second line are added to BEFORE, AFTER or PAIRS."""
+"""Places in the first 16 of `places`; those of the second line are added to BEFORE, AFTER or PAIRS."""
+
+LONGEST_ENDING = 31
+ENDING_BITS = (LONGEST_ENDING + 1) << 10
 
 HASH_START, HASH_PRIME, HASH_MASK = 18652613, 16777619, 0x7FFFFFFF
 
@@ -41,7 +44,8 @@ class Tables(NamedTuple):
 
     `places` leads to hash tables of the words BEFORE a mark and the tokens AFTER it: SLOTS with MASK, each 0 or
     (hash << 32) | (key + 1), and by key the OFFSETS of the STRINGS and the VALUES in `chars`. It leads on to the hash
-    table of collocations (PAIRS), has the keys of Punkt's one number, and leads to the LOWER_FORMS of characters.
+    table of collocations (PAIRS), has the keys of Punkt's one number, and leads to the LOWER_FORMS of characters. The
+    ENDINGS are bits in `chars`, set for each `ending` that a word BEFORE a mark has.
     """
 
     places: NDArray[np.int64]
@@ -74,6 +78,23 @@ def hash_all(strings: Sequence[bytes]) -> list[int]:
     return hashes.tolist()
 
 
+def ending(second_last: int, last: int, length: int) -> int:
+    """Return a number below `ENDING_BITS` of a word of ASCII letters, two to LONGEST_ENDING, by its last two letters.
+
+    The kernel computes the same.
+    """
+    return length << 10 | (second_last & 31) << 5 | last & 31
+
+
+def _endings(words: Iterable[bytes]) -> NDArray[np.uint8]:
+    """Return the bits of the endings that words have, eight in a byte."""
+    bits = np.zeros(ENDING_BITS, np.bool_)
+    for word in words:
+        if 2 <= len(word) <= LONGEST_ENDING:
+            bits[ending(word[-2], word[-1], len(word))] = True
+    return np.packbits(bits, bitorder="little")
+
+
 def hash_pair(before: int, after: int) -> int:
     """Return the hash of the two keys of a collocation; the kernel computes the same."""
     return ((before * HASH_PRIME) ^ (after * 40503)) & HASH_MASK
@@ -96,7 +117,7 @@ def build_tables(parameters: PunktParameters) -> Tables:
     second_key = {string: key for key, string in enumerate(after)}
     pairs = [(first_key[first], second_key[second]) for first, second in sorted(parameters.collocations)]
     classes, flags, lower = _characters()
-    header = np.zeros(LOWER_FORMS + 1, np.int64)
+    header = np.zeros(ENDINGS + 1, np.int64)
     index: list[NDArray[np.int64]] = [header]
     chars: list[NDArray[np.uint8]] = [classes, flags]
     header[NUMBER_BEFORE], header[NUMBER_AFTER] = first_key.get(NUMBER, -1), second_key.get(NUMBER, -1)
@@ -109,6 +130,7 @@ def build_tables(parameters: PunktParameters) -> Tables:
         header[table + OFFSETS] = _add(index, np.cumsum([0, *map(len, strings)]))
         header[table + STRINGS] = _add(chars, np.frombuffer(b"".join([*strings, b"\0"]), np.uint8))
         header[table + VALUES] = _add(chars, np.array(list(values.values()), np.uint8))
+    header[ENDINGS] = _add(chars, _endings(word.encode("utf-8", "surrogatepass") for word in before))
     slots = _slots([hash_pair(*pair) for pair in pairs], [(first << 32 | second) + 1 for first, second in pairs])
     header[PAIRS + SLOTS], header[PAIRS + MASK] = _add(index, slots), len(slots) - 1
     return Tables(np.concatenate(index), np.concatenate(chars))

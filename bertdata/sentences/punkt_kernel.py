@@ -57,6 +57,8 @@ def _decide(data: Bytes, begin: int, mark: int, after: int, end: int, index: Lon
         return UNKNOWN
     if data[mark] != words.PERIOD:
         return BREAK
+    if words.is_plain_word(data, begin, mark, index, chars):
+        return BREAK  # no abbreviation, initial or number, and it begins no collocation
     start = words.last_token(data, begin, mark, chars)
     if start < 0 or mark - start > words.LONGEST:
         return UNKNOWN

@@ -17,7 +17,8 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from bertdata.documents import DocumentRange, cut_ranges, range_tasks, read_range
-from bertdata.engine.parts import Counters, PartResult, Task, add_counts, fingerprint
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import Counters, PartResult, Task, add_counts
 from bertdata.engine.stages import BuildState, Grouping, Plan, Step, all_together, require_documents
 from bertdata.io import files
 from bertdata.io.arrow_data import read_stage_file

@@ -24,6 +24,7 @@ from bertdata.sentences import compiled_parameters as tables
 from bertdata.sentences.batch import find_spans
 from bertdata.sentences.classifier import BreakClassifier
 from bertdata.sentences.compiled_parameters import build_tables, hash_bytes
+from bertdata.sentences.parameters import load_parameters
 from tests.generated import examples
 from tests.sentences.texts import by_nltk, english, english_by_nltk, texts
 
@@ -65,6 +66,18 @@ def test_columns_give_the_sentences_of_the_twin_and_of_nltk(rows: list[str]) -> 
         [sentence.rstrip() for sentence in row]
         for row in english().segment_batch(rows, keep_whitespace=True).to_pylist()
     ] == found
+
+
+@pytest.mark.parametrize("name", ["english", "german", "french", "polish"])
+def test_words_that_end_as_abbreviations_do_are_told_from_them(name: str) -> None:
+    parameters = load_parameters(name)
+    segmenter = SentenceSegmenter(parameters)
+    words = sorted(parameters.abbrev_types | {first for first, _ in parameters.collocations})[::7]
+    words += ["a" * length for length in range(1, 66)]
+    forms = [form for word in words for form in (word, word.title(), word.upper(), f"{word}s", f"x{word[1:]}")]
+    ends = (" The rest of it", " the rest of it", " Nine", "..")
+    rows = [f"So it {form}.{end} ended." for form in forms for end in ends]
+    assert segmenter.segment_batch(rows).to_pylist() == segmenter.segment_batch(rows, compiled=False).to_pylist()
 
 
 WHITE_SPACE = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()]
