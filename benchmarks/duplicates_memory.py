@@ -30,7 +30,8 @@ from bertdata.curation.dedup.planning import Signed, pieces_for
 from bertdata.curation.dedup.signature_store import documents_schema, rows_of_a_key, write_signed
 from bertdata.curation.dedup.stage import DropDuplicates
 from bertdata.curation.settings import DedupConfig
-from bertdata.engine.parts import Counters, PartFunction, PartMetadata, PartResult, Task, fingerprint, run_once
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import Counters, PartFunction, PartMetadata, PartResult, Task, run_once
 from bertdata.engine.stages import BuildState, Plan
 
 CHANGED = 20

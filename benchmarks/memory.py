@@ -29,7 +29,8 @@ from bertdata.corpus.manifest import build_manifest, source_entry
 from bertdata.corpus.plan import ShardPlan, plan_shards
 from bertdata.corpus.stage import ShardsSpec, SourcedRange, sharded
 from bertdata.documents import SLOTS
-from bertdata.engine.parts import PartMetadata, PartResult, Task, fingerprint, sealed
+from bertdata.engine.fingerprints import fingerprint, sealed
+from bertdata.engine.parts import PartMetadata, PartResult, Task
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.pretraining_info import PretrainingInfo

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from hostile_cases import PROSE, Case, case, lines, put
 
-from bertdata.engine.parts import sealed
+from bertdata.engine.fingerprints import sealed
 from bertdata.io import files
 from bertdata.shards import pieces
 

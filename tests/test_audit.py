@@ -23,7 +23,7 @@ import pyarrow as pa
 import pytest
 
 from bertdata.cli import COMMANDS
-from bertdata.engine.parts import sealed
+from bertdata.engine.fingerprints import sealed
 from bertdata.finetune.task_shards import encode_task
 from bertdata.io import files
 from bertdata.plugins import ENTRY_POINTS

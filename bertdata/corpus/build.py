@@ -15,9 +15,9 @@ from bertdata.corpus.settings import Settings, columns_of, require_columns
 from bertdata.curation import CLEANERS, FILTERS
 from bertdata.curation.decontamination.stage import test_table
 from bertdata.curation.languages import LANGUAGE
+from bertdata.engine.fingerprints import fingerprint
 from bertdata.engine.origin import Origin
 from bertdata.engine.output_lock import locked, made_from, refuse_own
-from bertdata.engine.parts import fingerprint
 from bertdata.engine.run_stages import plan_first, run_stages
 from bertdata.engine.stages import Stage
 from bertdata.io import files

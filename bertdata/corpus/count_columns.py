@@ -25,7 +25,8 @@ from bertdata.counter_rng import text_bits
 from bertdata.curation.accounts import WORDS, value_text
 from bertdata.curation.settings import AccountsConfig
 from bertdata.documents import storable
-from bertdata.engine.parts import Counters, PartResult, Task, fingerprint
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import Counters, PartResult, Task
 from bertdata.engine.stages import BuildState, Grouping, Plan, Step
 from bertdata.io import files
 from bertdata.io.arrow_data import read_stage_file

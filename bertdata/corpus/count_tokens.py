@@ -21,7 +21,8 @@ from bertdata.corpus.token_slices import TokenFile, TokenSlices
 from bertdata.corpus.token_store import load_documents
 from bertdata.corpus.write_shards import WriteShards
 from bertdata.curation.settings import AccountsConfig
-from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, add_counts, fingerprint
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, add_counts
 from bertdata.engine.stages import BuildState, Grouping, Plan, Stage, Step
 from bertdata.io import files
 from bertdata.io.arrow_data import read_stage_file

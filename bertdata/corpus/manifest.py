@@ -18,7 +18,8 @@ from bertdata.corpus.plan import ShardPlan
 from bertdata.corpus.warnings import warnings_of
 from bertdata.curation.languages import UNKNOWN
 from bertdata.documents import DOCUMENT_LANGUAGES, DROPPED_TEXTS, dropped_texts
-from bertdata.engine.parts import Counts, PartMetadata, add_counts, fingerprint, sealed
+from bertdata.engine.fingerprints import fingerprint, sealed
+from bertdata.engine.parts import Counts, PartMetadata, add_counts
 from bertdata.engine.versions import versions
 from bertdata.io import files, remote
 from bertdata.shards.accounts import DOCUMENTS_IN

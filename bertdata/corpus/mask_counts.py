@@ -12,7 +12,8 @@ from functools import partial
 from typing import BinaryIO
 
 from bertdata.corpus.stage import MASKS, ShardsSpec, tokenizer_of
-from bertdata.engine.parts import Counters, Counts, PartMetadata, PartResult, Task, fingerprint
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import Counters, Counts, PartMetadata, PartResult, Task
 from bertdata.engine.stages import Grouping, Step
 from bertdata.io import files
 from bertdata.shards.packed import unpacked, word_starts

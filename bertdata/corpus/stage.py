@@ -17,7 +17,8 @@ from bertdata.corpus.token_store import TokenSlice, compiling_sentences_pays, lo
 from bertdata.corpus.writer import PlannedCopy, plan_copies, write_shard
 from bertdata.curation.scores import parse_score
 from bertdata.documents import DocumentRange, range_tasks, read_range
-from bertdata.engine.parts import Counters, Counts, PartMetadata, Task, fingerprint
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import Counters, Counts, PartMetadata, Task
 from bertdata.engine.stages import Grouping
 from bertdata.errors import ConfigError
 from bertdata.io import files

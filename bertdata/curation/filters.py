@@ -19,8 +19,9 @@ from bertdata.curation import FILTERS
 from bertdata.curation.document_rules import with_rules
 from bertdata.curation.of_each_text import of_each_text
 from bertdata.documents import CHANGED, MEASURED, paragraphs
+from bertdata.engine.fingerprints import fingerprint
 from bertdata.engine.own_objects import digest
-from bertdata.engine.parts import Counters, Task, fingerprint
+from bertdata.engine.parts import Counters, Task
 from bertdata.errors import ConfigError
 from bertdata.registry import object_of
 

@@ -25,7 +25,8 @@ from bertdata.curation import LANGUAGE_MODELS
 from bertdata.curation.document_rules import rules_of, with_rules
 from bertdata.curation.fasttext_models import LABEL, load_fasttext, one_line
 from bertdata.documents import AddLanguages
-from bertdata.engine.parts import Task, fingerprint
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import Task
 from bertdata.errors import ConfigError, MissingExtraError, expected_one_of
 from bertdata.io import files
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from bertdata.engine.parts import is_sealed, sealed
+from bertdata.engine.fingerprints import is_sealed, sealed
 from bertdata.engine.versions import differences, versions
 from bertdata.errors import InputError, OutputError, without_passwords
 from bertdata.io import files

@@ -20,13 +20,13 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from bertdata.counter_rng import text_bits
+from bertdata.engine.fingerprints import CHECKSUM, is_sealed, is_sealed_line, sealed_line
 from bertdata.engine.int_rows import IntArray, compact
 from bertdata.errors import InputError, printable
 from bertdata.io import files, listing
 from bertdata.io.unchanged import unchanged
 
 Counts = dict[str, int]
-_CHECKSUM = "checksum"
 PART = re.compile(r"-\d{5,}\.(parquet|arrow|json|failure)$")
 
 
@@ -52,22 +52,6 @@ def part_name(label: str, number: int) -> str:
     """
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", label)[-100:]
     return f"{safe}-{number:05d}" if safe == label else f"{safe}-{text_bits(label):016x}-{number:05d}"
-
-
-def fingerprint(*parts: Any) -> str:
-    """Return 32 hexadecimal digits that identify JSON-like values, the same on every machine; `IntArray`s are lists.
-
-    >>> fingerprint("clean", {"a": 1, "b": 2}) == fingerprint("clean", {"b": 2, "a": 1})
-    True
-    """
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=_listed)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def _listed(value: Any) -> list[Any]:
-    if isinstance(value, IntArray):
-        return list(value)
-    raise TypeError(f"{type(value).__name__} is no JSON value")
 
 
 TASKS_AT_ONCE = 8
@@ -203,31 +187,6 @@ class _Hashed(io.RawIOBase):
         return self.size
 
 
-def sealed(values: dict[str, Any]) -> dict[str, Any]:
-    """Return JSON-like values with their checksum, under "checksum".
-
-    >>> sealed({"documents": 3})
-    {'documents': 3, 'checksum': '14946792190ca09ae74d4a2a703f205f'}
-    """
-    plain = _without_checksum(values)
-    return plain | {_CHECKSUM: fingerprint(json.loads(json.dumps(plain)))}
-
-
-def is_sealed(values: Any) -> bool:
-    """Return whether values read from JSON are those that `sealed` returned.
-
-    >>> is_sealed(sealed({"documents": 3})), is_sealed(sealed({"documents": 3}) | {"documents": 4}), is_sealed({})
-    (True, False, False)
-    """
-    if not isinstance(values, dict) or _CHECKSUM not in values:
-        return False
-    return bool(fingerprint(_without_checksum(values)) == values[_CHECKSUM])
-
-
-def _without_checksum(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name != _CHECKSUM}
-
-
 def read_record(path: str) -> PartMetadata | None:
     """Return the record in a file; None if there is none, or it is damaged."""
     return _record(files.read_if_there(path))
@@ -236,8 +195,8 @@ def read_record(path: str) -> PartMetadata | None:
 def _record(data: bytes | None) -> PartMetadata | None:
     try:
         values = json.loads(data or b"null")
-        if is_sealed(values):
-            return PartMetadata(**{name: value for name, value in values.items() if name != _CHECKSUM})
+        if is_sealed_line(data or b"") or is_sealed(values):
+            return PartMetadata(**{name: value for name, value in values.items() if name != CHECKSUM})
     except (ValueError, TypeError, RecursionError):
         pass
     return None
@@ -296,7 +255,7 @@ def run_once(task: Task, work: PartFunction) -> PartMetadata:
         drops=dict(sorted(counters.drops.items())),
         details=counters.details,
     )
-    files.write_json(task.record_path, sealed(record.values()), indent=None, synced=task.synced)
+    files.write_bytes(task.record_path, sealed_line(vars(record)), synced=task.synced)
     return record
 
 

@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
 
-from bertdata.engine.parts import fingerprint
+from bertdata.engine.fingerprints import fingerprint
 from bertdata.errors import ConfigError, InputError
 from bertdata.io.digests import damaged
 from bertdata.io.os_errors import input_error

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from bertdata.engine.fingerprints import is_sealed, sealed
 from bertdata.engine.output_lock import MANIFEST
-from bertdata.engine.parts import is_sealed, sealed
 from bertdata.errors import BertDataError, InputError, printable
 from bertdata.io import files, listing, remote
 from bertdata.shards.checked import changed, is_wanted

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from bertdata import __version__
-from bertdata.engine.parts import sealed
+from bertdata.engine.fingerprints import sealed
 from bertdata.errors import ConfigError, InputError, did_you_mean
 from bertdata.io import files, listing
 from bertdata.masking.settings import MaskingConfig

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
-from bertdata.engine.parts import fingerprint
+from bertdata.engine.fingerprints import fingerprint
 from bertdata.errors import InputError
 from bertdata.io.console import counted
 from bertdata.masking import MASK_UNITS

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.engine.parts import fingerprint
+from bertdata.engine.fingerprints import fingerprint
 from bertdata.errors import InputError
 from bertdata.io.arrow_data import checked
 from bertdata.io.machine import cores

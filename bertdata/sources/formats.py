@@ -17,7 +17,8 @@ from typing import Any, BinaryIO, cast
 from bertdata.curation.languages import add_languages
 from bertdata.curation.text_rules import text_rules
 from bertdata.documents import ROWS_OF, DocumentGroups, DocumentWriter
-from bertdata.engine.parts import Counters, PartResult, Task, fingerprint, part_name
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import Counters, PartResult, Task, part_name
 from bertdata.engine.stages import Step
 from bertdata.errors import ConfigError, shortened
 from bertdata.io import files

@@ -11,7 +11,8 @@ from bertdata.curation.cleaners import with_cleaners
 from bertdata.curation.filters import with_filters
 from bertdata.curation.languages import LANGUAGE, with_language
 from bertdata.curation.where import Condition
-from bertdata.engine.parts import PartResult, Task, fingerprint, labels
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import PartResult, Task, labels
 from bertdata.engine.stages import BuildState, Grouping, Plan, Step, all_together
 from bertdata.errors import ConfigError, InputError, did_you_mean
 from bertdata.io import files

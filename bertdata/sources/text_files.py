@@ -13,7 +13,8 @@ from itertools import accumulate
 from typing import Any, BinaryIO
 
 from bertdata.documents import DocumentGroups, paragraphs
-from bertdata.engine.parts import Counters, Task, fingerprint, part_name
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import Counters, Task, part_name
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.console import counted

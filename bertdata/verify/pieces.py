@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bertdata.engine.parts import is_sealed, sealed
+from bertdata.engine.fingerprints import is_sealed, sealed
 from bertdata.io import files
 from bertdata.shards.contents import FINISHED, finished_manifests, mark_finished
 from bertdata.shards.pieces import path_of, save_pieces

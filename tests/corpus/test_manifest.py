@@ -13,7 +13,8 @@ import pytest
 from bertdata import __version__
 from bertdata.corpus.manifest import build_manifest, dataset_files, source_entry, write_dataset_files
 from bertdata.corpus.plan import ShardPlan
-from bertdata.engine.parts import PartMetadata, fingerprint
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import PartMetadata
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bertdata.engine.fingerprints import fingerprint, is_sealed, sealed
 from bertdata.engine.int_rows import IntRows, Ints, compact
-from bertdata.engine.parts import PartMetadata, fingerprint, is_sealed, read_record, sealed
+from bertdata.engine.parts import PartMetadata, read_record
 
 
 @pytest.mark.parametrize("value", [[], [[]], [[1], [2, 3]], [[True, 1]], [[1.5, 2.0]], [[1 << 63]], [{"a": 1}], "x", 3])

@@ -4,8 +4,6 @@ import hashlib
 import json
 import os
 import re
-import subprocess
-import sys
 import uuid
 from collections.abc import Iterable
 from dataclasses import replace
@@ -25,7 +23,6 @@ from bertdata.engine.parts import (
     Task,
     add_counts,
     delete_orphans,
-    fingerprint,
     labels,
     load,
     part_name,
@@ -33,10 +30,6 @@ from bertdata.engine.parts import (
 )
 from bertdata.errors import InputError
 from bertdata.io import files
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
-)
 
 
 def task(directory: Path | str, name: str = "part-00000", mark: str = "f1", **options: Any) -> Task:
@@ -144,7 +137,7 @@ def test_a_build_killed_between_data_and_record_does_the_part_again(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "write_json", killed)
+        patch.setattr(files, "write_bytes", killed)
         with pytest.raises(KeyboardInterrupt):
             run_once(task(tmp_path, mark="f2"), work)
     assert load(task(tmp_path)) is None
@@ -163,38 +156,6 @@ def test_what_pyarrow_writes_through_the_hash_is_what_lies_on_disk(tmp_path: Pat
     path = str(tmp_path / "part-00000.bin")
     assert (record.bytes, record.sha256) == (files.size(path), files.sha256(path))
     assert pq.read_table(path).num_rows == 10_000
-
-
-@given(st.lists(JSON, max_size=3))
-def test_a_fingerprint_is_of_the_value_and_not_of_its_order_in_memory(parts: list[Any]) -> None:
-    again = json.loads(json.dumps(parts))
-    assert fingerprint(*parts) == fingerprint(*again)
-    assert len(fingerprint(*parts)) == 32
-
-
-def test_fingerprints_tell_values_apart() -> None:
-    values: list[tuple[Any, ...]] = [
-        (),
-        (None,),
-        ("",),
-        (0,),
-        (False,),
-        ("0",),
-        ([],),
-        ({},),
-        ([0],),
-        (0, 0),
-        ("a", "b"),
-    ]
-    marks = [fingerprint(*value) for value in [*values, ("ab",), ({"a": 1},), ({"a": 2},), ("a\udce9",)]]
-    assert len(set(marks)) == len(marks)
-
-
-def test_a_fingerprint_is_the_same_in_every_process() -> None:
-    code = "from bertdata.engine.parts import fingerprint; print(fingerprint('x', {'b': 1, 'a': [2.5, None]}))"
-    command = [sys.executable, "-c", code]
-    found = subprocess.run(command, env={"PYTHONHASHSEED": "7"}, capture_output=True, text=True, check=True).stdout
-    assert found.strip() == fingerprint("x", {"a": [2.5, None], "b": 1})
 
 
 @given(st.lists(st.dictionaries(st.sampled_from("abcd"), st.integers(0, 99)), max_size=6))

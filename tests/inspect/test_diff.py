@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bertdata.cli.main import dispatch
-from bertdata.engine.parts import sealed
+from bertdata.engine.fingerprints import sealed
 from bertdata.errors import InputError
 from bertdata.inspect.diff import Change, Difference, conclusion, diff, difference_text
 from bertdata.io import files

@@ -12,7 +12,7 @@ import pytest
 
 from bertdata.cli.main import dispatch
 from bertdata.corpus.ledger import ledger
-from bertdata.engine.parts import sealed
+from bertdata.engine.fingerprints import sealed
 from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.inspect.examples import label_texts, read_examples
 from bertdata.inspect.report import report_html

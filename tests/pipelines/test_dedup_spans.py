@@ -12,7 +12,7 @@ import pytest
 
 from bertdata.cli.main import main
 from bertdata.curation.settings import DecontaminationConfig, DedupConfig, DedupSpansConfig
-from bertdata.engine.parts import sealed
+from bertdata.engine.fingerprints import sealed
 from bertdata.inspect.report import report_html
 from bertdata.sources.inputs import Sources
 from tests.pipelines.builds import SAMPLE, SETTINGS, build, digests, run_here

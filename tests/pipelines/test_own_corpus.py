@@ -12,8 +12,8 @@ import pytest
 from bertdata import BertDataError, ConfigError, OutputError
 from bertdata.cli.main import run_verb
 from bertdata.corpus.requests import sources_of
+from bertdata.engine.fingerprints import sealed
 from bertdata.engine.origin import Origin, begin
-from bertdata.engine.parts import sealed
 from bertdata.finetune.task_shards import encode_task
 from bertdata.formats import export
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP

@@ -16,7 +16,7 @@ from bertdata.corpus.ledger import ledger
 from bertdata.corpus.settings import Settings
 from bertdata.corpus.summary import build_rows
 from bertdata.curation.settings import AccountsConfig
-from bertdata.engine.parts import sealed
+from bertdata.engine.fingerprints import sealed
 from bertdata.errors import BertDataError, ConfigError, VerificationError
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig, MixingConfig

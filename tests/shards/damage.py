@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from bertdata.corpus.manifest import dataset_files
-from bertdata.engine.parts import sealed
+from bertdata.engine.fingerprints import sealed
 from bertdata.errors import VerificationError
 from bertdata.io import files
 from bertdata.shards.schema import ShardInfo

@@ -16,7 +16,7 @@ import pytest
 from bertdata.cli.main import main
 from bertdata.corpus import count_columns
 from bertdata.curation.settings import AccountsConfig
-from bertdata.engine.parts import sealed
+from bertdata.engine.fingerprints import sealed
 from bertdata.errors import ConfigError, VerificationError
 from bertdata.shards import accounts
 from bertdata.shards.settings import SelectionConfig

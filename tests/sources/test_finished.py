@@ -13,7 +13,7 @@ import pytest
 
 from bertdata.beam.runner import Runner
 from bertdata.documents import ROWS_OF, cut_ranges, read_range
-from bertdata.engine.parts import sealed
+from bertdata.engine.fingerprints import sealed
 from bertdata.engine.run_stages import run_stages
 from bertdata.errors import InputError
 from bertdata.kernels.warmup import compiling_always

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from bertdata.engine.fingerprints import sealed
 from bertdata.engine.origin import ORIGIN, Origin, begin, finish
-from bertdata.engine.parts import sealed
 from bertdata.io import files
 from bertdata.verify.build import verify
 from bertdata.verify.inputs import input_rows

@@ -11,7 +11,7 @@ import fsspec
 import pytest
 
 from bertdata.cli.main import dispatch
-from bertdata.engine.parts import is_sealed
+from bertdata.engine.fingerprints import is_sealed
 from bertdata.errors import ConfigError, VerificationError
 from bertdata.io import files
 from bertdata.loader import ShardExamples
@@ -96,7 +96,7 @@ def test_pieces_that_are_not_those_of_the_shards_are_named_and_can_be_written_ag
             first[0][0] = 8
         place.write_text(json.dumps(content))
         manifest["files"]["pieces/train.json"] = files.sha256(str(place))
-        from bertdata.engine.parts import sealed
+        from bertdata.engine.fingerprints import sealed
 
         (build / "manifest.json").write_text(json.dumps(sealed(manifest)))
     with pytest.raises(VerificationError, match=r"pieces/train.json: |the [\d,]+ bytes from 0 on"):

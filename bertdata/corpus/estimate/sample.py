@@ -15,7 +15,8 @@ from itertools import accumulate
 from typing import Any
 
 from bertdata.documents import DocumentCount
-from bertdata.engine.parts import Counts, PartMetadata, PartResult, Task, add_counts, run_once, sealed
+from bertdata.engine.fingerprints import sealed
+from bertdata.engine.parts import Counts, PartMetadata, PartResult, Task, add_counts, run_once
 from bertdata.engine.stages import BuildState, Stage
 from bertdata.sources import SOURCE_FORMATS
 from bertdata.sources.inputs import input_of

@@ -35,7 +35,8 @@ from bertdata.documents import (
     read_range,
     without_rows,
 )
-from bertdata.engine.parts import Counters, PartResult, Task, add_counts, fingerprint, labels, part_name
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import Counters, PartResult, Task, add_counts, labels, part_name
 from bertdata.engine.stages import BuildState, Plan, Step, require_documents
 from bertdata.errors import ConfigError
 from bertdata.io import files, patterns

@@ -24,7 +24,8 @@ from bertdata.curation.dedup.links import Keys
 from bertdata.curation.dedup.partitions import partitions_for
 from bertdata.documents import DOCUMENT_LANGUAGES, DocumentCount, DocumentRange, cut_ranges, first_rows, range_tasks
 from bertdata.engine.byte_ranges import Stream
-from bertdata.engine.parts import PartMetadata, PartResult, Task, fingerprint, part_name
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import PartMetadata, PartResult, Task, part_name
 from bertdata.io import files
 
 REVISION = 3

@@ -14,7 +14,8 @@ from typing import Any, BinaryIO
 from bertdata.curation.languages import add_languages
 from bertdata.curation.text_rules import text_rules
 from bertdata.documents import BYTES_LEFT_OUT, DocumentWriter
-from bertdata.engine.parts import Counters, Task, fingerprint, part_name
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import Counters, Task, part_name
 from bertdata.io import files
 from bertdata.io.console import byte_size
 from bertdata.io.encodings import GUESS

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-from bertdata.engine.parts import Counters, PartResult, Task, fingerprint, part_name
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import Counters, PartResult, Task, part_name
 from bertdata.engine.stages import Step
 from bertdata.errors import ConfigError, InputError, expected_one_of
 from bertdata.io import files

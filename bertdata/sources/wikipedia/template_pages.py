@@ -14,7 +14,8 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from bertdata.engine.parts import Counters, PartResult, Task, fingerprint
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import Counters, PartResult, Task
 from bertdata.engine.stages import Grouping, Step, all_together
 from bertdata.io import files
 from bertdata.io.arrow_data import read_stage_file

@@ -19,7 +19,8 @@ import pyarrow.compute as pc
 
 from bertdata.documents import DocumentRange, cut_ranges, range_tasks, read_range
 from bertdata.engine.byte_ranges import Stream, read_stream, read_streams, write_stream
-from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, fingerprint, part_name
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, part_name
 from bertdata.engine.stages import BuildState, Grouping, Plan, Step, require_documents
 from bertdata.errors import ConfigError
 from bertdata.io import files

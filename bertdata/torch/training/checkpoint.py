@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from bertdata.engine.parts import is_sealed, sealed
+from bertdata.engine.fingerprints import is_sealed, sealed
 from bertdata.errors import ConfigError, InputError, printable
 from bertdata.io import files, listing
 from bertdata.io.digests import damaged

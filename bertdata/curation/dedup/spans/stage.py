@@ -30,7 +30,8 @@ from bertdata.curation.rewritten import with_rewritten
 from bertdata.curation.settings import DedupSpansConfig
 from bertdata.documents import DocumentCount, DocumentRange, cut_ranges, first_rows, range_tasks, read_range
 from bertdata.engine.byte_ranges import Stream, write_stream
-from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, add_counts, fingerprint, part_name
+from bertdata.engine.fingerprints import fingerprint
+from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, add_counts, part_name
 from bertdata.engine.stages import BuildState, Grouping, Plan, Step, require_documents
 from bertdata.io import files
 
