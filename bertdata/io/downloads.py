@@ -59,11 +59,14 @@ class _Bar:
             if self._bar is not None:
                 self._bar.set_description_str(self._described(), refresh=True)
 
-    def close(self) -> None:
-        """Leave the bar as it is."""
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        """Leave the bar as it is; a log says whether all is there."""
         with self.lock:
             if self._bar is not None:
-                self._bar.close()
+                self._bar.__exit__(*error)
 
 
 class _FileProgress:
@@ -85,7 +88,14 @@ def fetch_all(wanted: Sequence[RemoteFile], client: Client, title: str, connecti
     `Client.fetch` does.
     """
     done, total = _check_room(wanted, client, title)
-    bar = _Bar(title, len(wanted), done, total, client.quiet)
+    with _Bar(title, len(wanted), done, total, client.quiet) as bar:
+        if failures := _fetch_by_threads(wanted, client, bar, connections):
+            raise failures[0]
+    return [file.path for file in wanted]
+
+
+def _fetch_by_threads(wanted: Sequence[RemoteFile], client: Client, bar: _Bar, connections: int) -> list[BaseException]:
+    """Fetch files, several at once, until all are there or one fails; returns the failures."""
     waiting: queue.SimpleQueue[RemoteFile] = queue.SimpleQueue()
     for file in wanted:
         waiting.put(file)
@@ -115,10 +125,7 @@ def fetch_all(wanted: Sequence[RemoteFile], client: Client, title: str, connecti
         bar.stop.set()
         for thread in threads:
             thread.join(_JOIN_SECONDS)
-        bar.close()
-    if failures:
-        raise failures[0]
-    return [file.path for file in wanted]
+    return failures
 
 
 def _check_room(wanted: Sequence[RemoteFile], client: Client, title: str) -> tuple[int, int | None]:
