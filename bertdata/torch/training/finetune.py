@@ -130,6 +130,7 @@ def finetune(
             phases=[phase],
             first=len(batches) if finished else 0,
             flops=0.0 if quiet or report else highest_flops(device, 1, 0.0, bf16=settings.bf16),
+            weights=directory,
             more={"validation_rows": 0 if validation is None else len(validation)},
         )
         if dry_run:

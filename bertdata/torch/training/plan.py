@@ -48,7 +48,8 @@ class RunPlan:
     """A run: what is trained, where, on which rows, and how long.
 
     first: the steps taken before, by the run that is resumed; length: who says how many steps there are, "" for
-    `max_steps`; flops: the operations per second that the devices cannot pass, 0 where they are not known.
+    `max_steps`; flops: the operations per second that the devices cannot pass, 0 where they are not known; weights: the
+    folder that the first ones are read from, "" where they are drawn, None where that is not said.
     """
 
     output: str
@@ -62,6 +63,7 @@ class RunPlan:
     first: int = 0
     length: str = ""
     flops: float = 0.0
+    weights: str | None = None
     more: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -88,7 +90,8 @@ class RunPlan:
         if self.finished:
             return [f"nothing to do: {self.output} is trained, {self.steps:,} of {counted(self.steps, 'step')}"]
         where = self.device + (f", {self.processes} processes" if self.processes > 1 else "")
-        head = f"{self.model} on {where}: {self.parameters:,} parameters"
+        new, of = "new " if self.weights == "" else "", f" of {self.weights}" if self.weights else ""
+        head = f"{self.model} on {where}: {self.parameters:,} {new}parameters{of}"
         begun = f", from step {self.first + 1:,}" if self.first else ""
         length = f" ({spoken(self.length)})" if self.length else ""
         end = f"{counted(self.steps, 'step')}{begun}, {epochs_text(self.epochs)}{length}"
@@ -117,8 +120,9 @@ class RunPlan:
             "processes": self.processes,
             "model": self.model,
             "parameters": self.parameters,
-            "rows_a_step": self.batch_size,
         }
+        summary |= {} if self.weights is None else {"weights": self.weights or "new"}
+        summary["rows_a_step"] = self.batch_size
         for phase in self.phases:
             of = f" {phase.name}" if phase.name else ""
             summary |= {
@@ -165,6 +169,7 @@ def plan_of_run(run: Run, settings: PretrainSettings, length: str) -> RunPlan:
         first=run.first,
         length=length,
         flops=highest_flops(run.group.device, run.group.world_size, settings.peak_tflops, bf16=settings.bf16),
+        weights=run.weights,
         more={"checkpoints": checkpoints},
     )
 

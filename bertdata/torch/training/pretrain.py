@@ -323,4 +323,5 @@ def _start(
     drawn = group.first and curves.available()
     rewinds = [*last.rewinds] if last is not None else []
     about = model_loading.about(info)
-    return Run(model, optimizer, group, phases, last, output, named, about, parent, drawn, rewinds)
+    weights = parent.directory if parent else folder or (None if last or lesson else "")
+    return Run(model, optimizer, group, phases, last, output, named, about, parent, weights, drawn, rewinds)

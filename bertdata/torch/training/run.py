@@ -28,8 +28,8 @@ class Run:
     """A run: model, optimizer, processes, phases, the checkpoint it is resumed from, its directory and settings.
 
     `about` goes into `config.json`; parent: the checkpoint of another run that this one branches off, before its first
-    step; drawn: whether curves are; rewinds: the steps from which and to which the run went back; word_checkpoints: the
-    words seen after which the model is saved as well.
+    step; weights: as of `RunPlan`; drawn: whether curves are; rewinds: the steps from which and to which the run went
+    back; word_checkpoints: the words seen after which the model is saved as well.
     """
 
     model: PreTrainedModel
@@ -41,6 +41,7 @@ class Run:
     settings: dict[str, Any]
     about: dict[str, Any]
     parent: Checkpoint | None = None
+    weights: str | None = None
     drawn: bool = True
     rewinds: list[tuple[int, int]] = field(default_factory=list)
     word_checkpoints: WordCheckpoints = field(default_factory=WordCheckpoints)

@@ -30,6 +30,13 @@ def test_the_line_has_device_parameters_rows_tokens_steps_and_epochs() -> None:
     assert "or more" not in unknown.lines()[0]
 
 
+def test_the_line_says_whether_weights_are_new_and_else_where_they_are_from() -> None:
+    assert plan_of(97, weights="").lines()[0].startswith("BertForPreTraining on cpu: 1,000 new parameters; ")
+    assert plan_of(97, weights="start").lines()[0].startswith("BertForPreTraining on cpu: 1,000 parameters of start; ")
+    summaries = [plan_of(97, weights=weights).summary().get("weights") for weights in (None, "", "start")]
+    assert summaries == [None, "new", "start"]
+
+
 def test_each_phase_has_a_line_and_the_time_is_that_of_the_steps_that_are_left() -> None:
     short, long = replace(ROWS, name="128", steps=90), replace(ROWS, name="512", steps=10, operations=1e10)
     plan = plan_of(100, phases=[short, long], flops=1e9)
