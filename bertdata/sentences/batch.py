@@ -20,6 +20,8 @@ from bertdata.text_arrays import utf8_error
 Longs = NDArray[np.int64]
 RECORDS = 1 << 14
 """Records of one call of the kernel, four at least: what is held at once beyond the result, 40 bytes each."""
+_BYTES_OF_SENTENCE = 64
+"""For so many bytes there is first room for a sentence; they mostly have more."""
 
 
 class Spans(NamedTuple):
@@ -46,7 +48,8 @@ def find_spans(data: Bytes, offsets: Longs, tables: Tables, decide: Callable[[by
     state, joined = np.zeros(4, np.int64), np.zeros(4, np.int64)
     state[punkt_kernel.AT] = offsets[0]
     counts = np.zeros(len(offsets) - 1, np.int64)
-    batches: list[tuple[Longs, Longs]] = []
+    starts, stops = np.empty((2, int(offsets[-1] - offsets[0]) // _BYTES_OF_SENTENCE + len(records) + 1), np.int64)
+    written = 0
     while n := punkt_kernel.find_breaks(data, offsets, tables.places, tables.chars, state, records, word):
         unknown = np.flatnonzero(records[:n, punkt_kernel.KIND] == punkt_kernel.UNKNOWN)
         if len(unknown):
@@ -57,13 +60,18 @@ def find_spans(data: Bytes, offsets: Longs, tables: Tables, decide: Callable[[by
                 row = int(np.searchsorted(offsets, contexts[0][0], side="right")) - 1
                 raise utf8_error(data, offsets, row, 0) from None
             records[unknown, punkt_kernel.KIND] = np.where(answers, punkt_kernel.BREAK, punkt_kernel.NO)
-        starts, stops = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
-        written = punkt_kernel.join_breaks(data, records, n, tables.chars, joined, starts, stops, counts)
-        batches.append((starts[:written], stops[:written]))
-    if len(batches) == 1:
-        return Spans(*batches[0], counts)
-    starts, stops = np.concatenate(batches, axis=1) if batches else np.zeros((2, 0), np.int64)
-    return Spans(starts, stops, counts)
+        if written + n + 1 > len(starts):
+            starts, stops = (_with_room(places, written, n) for places in (starts, stops))
+        room = starts[written:], stops[written:]
+        written += punkt_kernel.join_breaks(data, records, n, tables.chars, joined, *room, counts)
+    return Spans(starts[:written], stops[:written], counts)
+
+
+def _with_room(places: Longs, used: int, more: int) -> Longs:
+    """Return the used ones of some places in an array with room for as many again, and for so many more."""
+    room = np.empty(2 * used + more + 1, np.int64)
+    room[:used] = places[:used]
+    return room
 
 
 def spans_by(spans_of: Callable[[str], list[tuple[int, int]]], data: Bytes, offsets: Longs) -> Spans:

@@ -105,14 +105,11 @@ def build_tables(parameters: PunktParameters) -> Tables:
     """Return the arrays of parameters; the last few are kept."""
     firsts = {first for first, _ in parameters.collocations}
     seconds = {second for _, second in parameters.collocations}
-    before = {
-        key: (key in parameters.abbrev_types) * ABBREVIATION | (key in firsts) * FIRST
-        for key in sorted(parameters.abbrev_types | firsts)
-    }
-    after = {
-        key: (parameters.ortho_context.get(key, 0) & (UPPER | LOWER)) | (key in parameters.sent_starters) * STARTER
-        for key in sorted(parameters.ortho_context.keys() | parameters.sent_starters | seconds)
-    }
+    before = dict.fromkeys(sorted(parameters.abbrev_types), ABBREVIATION)
+    before |= {key: before.get(key, 0) | FIRST for key in sorted(firsts)}
+    after = {key: context & (UPPER | LOWER) for key, context in parameters.ortho_context.items()}
+    after |= {key: after.get(key, 0) | STARTER for key in sorted(parameters.sent_starters)}
+    after |= {key: after.get(key, 0) for key in sorted(seconds)}
     first_key = {string: key for key, string in enumerate(before)}
     second_key = {string: key for key, string in enumerate(after)}
     pairs = [(first_key[first], second_key[second]) for first, second in sorted(parameters.collocations)]

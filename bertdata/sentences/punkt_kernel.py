@@ -23,6 +23,7 @@ from bertdata.kernels.utf8 import decode
 from bertdata.sentences import compiled_parameters as tables
 from bertdata.sentences import words_kernel as words
 from bertdata.sentences.parameters import BEGIN_LOWER, LOWER, MIDDLE_UPPER, UPPER
+from bertdata.sentences.plain_words_kernel import is_plain_word, letters_before
 from bertdata.sentences.words_kernel import Longs
 
 NO, BREAK, UNKNOWN, BEGIN, END = range(5)
@@ -57,7 +58,7 @@ def _decide(data: Bytes, begin: int, mark: int, after: int, end: int, index: Lon
         return UNKNOWN
     if data[mark] != words.PERIOD:
         return BREAK
-    if words.is_plain_word(data, begin, mark, index, chars):
+    if is_plain_word(data, begin, mark, index, chars):
         return BREAK  # no abbreviation, initial or number, and it begins no collocation
     start = words.last_token(data, begin, mark, chars)
     if start < 0 or mark - start > words.LONGEST:
@@ -180,7 +181,7 @@ def find_breaks(
                 i += 1
                 continue
             # the word around the mark begins at `at`
-            at = i
+            at = max(begin, i - np.int64(letters_before(data, i)))
             while at > begin and not tables.SPACE <= chars[data[at - 1]] <= tables.NEWLINE:
                 at -= 1
             mark = i

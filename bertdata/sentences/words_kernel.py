@@ -23,7 +23,6 @@ NEWLINE_BYTE, COMMA, DASH, PERIOD = 10, 44, 45, 46
 _NO_TOKEN = (-1, 0, 0, 0)
 
 _hash_pair = kernel(tables.hash_pair)
-_ending = kernel(tables.ending)
 
 
 @inlined
@@ -147,22 +146,6 @@ def find(word: Bytes, begin: int, end: int, index: Longs, chars: Bytes, table: i
                 return int(key)
         slot = (slot + 1) & mask
     return -1
-
-
-@inlined
-def is_plain_word(data: Bytes, begin: int, end: int, index: Longs, chars: Bytes) -> bool:
-    """Tell of data[begin:end] whether it is ASCII letters, two or more, and no word that the table BEFORE has.
-
-    Most words before a mark are. False says nothing.
-    """
-    length = end - begin
-    if not 2 <= length <= tables.LONGEST_ENDING:
-        return False
-    number = _ending(int(data[end - 2]), int(data[end - 1]), length)
-    is_plain = not chars[index[tables.ENDINGS] + (number >> 3)] >> (number & 7) & 1
-    for i in range(begin, end):
-        is_plain = is_plain and 97 <= data[i] | 32 <= 122
-    return is_plain
 
 
 @inlined
