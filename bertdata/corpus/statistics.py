@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.engine.int_rows import IntRows
 from bertdata.engine.parts import Counters
 from bertdata.tokenizers.base import Tokenizer
 
@@ -86,7 +87,7 @@ def count_signs(
     longest = int(document_lengths.max()) if len(document_lengths) else 0
     counters.details |= {
         "signs": dict(signs),
-        "sample": np.column_stack([smallest >> _32, smallest & _LOW]).tolist(),
+        "sample": IntRows(np.column_stack([smallest >> _32, smallest & _LOW]).astype(np.int64)),
         "longest_document": max(longest, counters.details.get("longest_document", 0)),
     }
 

@@ -22,6 +22,7 @@ from bertdata.documents.dropped import DROPPED_TEXTS, DroppedSamples
 from bertdata.documents.groups import DocumentGroups
 from bertdata.documents.hashed_ids import slots
 from bertdata.documents.reread import TEXTLESS, without_texts
+from bertdata.engine.int_rows import IntRows
 from bertdata.engine.parts import Counters
 
 _PARQUET: Any = {
@@ -124,15 +125,14 @@ class DocumentWriter(DocumentGroups):
                 self._dropped.add(reason, ids[place], title, text)
         return table.filter(pc.is_null(reasons))
 
-    def _by_slot(self) -> list[list[int]]:
+    def _by_slot(self) -> IntRows:
         """Return the documents and bytes of each hash bucket: [slot, documents, bytes]."""
         if not self._slots:
-            return []
+            return IntRows(np.zeros((0, 3), np.int64))
         every, sizes = (np.concatenate(arrays) for arrays in zip(*self._slots, strict=True))
         numbers, places = np.unique(every, return_inverse=True)
         documents, text_bytes = np.bincount(places), np.bincount(places, sizes)
-        rows: list[list[int]] = np.column_stack([numbers, documents, text_bytes.astype(np.int64)]).tolist()
-        return rows
+        return IntRows(np.column_stack([numbers, documents, text_bytes]).astype(np.int64))
 
     def __enter__(self) -> DocumentWriter:
         return self

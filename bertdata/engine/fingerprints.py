@@ -32,7 +32,8 @@ def _digest(canonical: bytes) -> str:
 
 def _listed(value: Any) -> list[Any]:
     if isinstance(value, IntArray):
-        return list(value)
+        numbers: list[Any] = value.array.tolist()
+        return numbers
     raise TypeError(f"{type(value).__name__} is no JSON value")
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bertdata.arrays import Bytes
 from bertdata.io.bounded_lines import LONGEST
 
-PIECE = 8 << 20
+PIECE = 4 << 20
 BEYOND = 1 << 16
 """Bytes after the end of a range that are read with it: its last line mostly ends in them."""
 _NEWLINE = 10
