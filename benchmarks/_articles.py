@@ -29,13 +29,13 @@ def tokenizer_of(texts: Sequence[str]) -> WordPieceTokenizer:
 def texts(size: float) -> tuple[list[str], str]:
     """Return documents of about so many bytes, and what they are."""
     path = DATA / "wikipedia-plain" / "good-2019.jsonl.zst"
-    found: list[str] = []
+    texts_read: list[str] = []
     if path.exists():
         with compression.open_decompressed(str(path)) as stream:
             for line in stream:
-                found.append(json.loads(line)["text"])
-                size -= len(found[-1].encode())
+                texts_read.append(json.loads(line)["text"])
+                size -= len(texts_read[-1].encode())
                 if size <= 0:
                     break
-        return found, f"{len(found)} articles"
+        return texts_read, f"{len(texts_read)} articles"
     return [Path(path).read_text("utf-8") for path in expand([SAMPLE_BOOKS], [".txt"])], "the sample books"

@@ -53,8 +53,8 @@ def versions(python: Path, requirements: Sequence[str]) -> dict[str, str]:
     names = [re.split(r"[^\w.-]", one, maxsplit=1)[0] for one in requirements]
     ask = "import importlib.metadata as m, json, sys; print(json.dumps({n: m.version(n) for n in sys.argv[1:]}))"
     done = subprocess.run([python, "-c", ask, *names], check=True, stdout=subprocess.PIPE, text=True)
-    found: dict[str, str] = json.loads(done.stdout)
-    return found
+    versions_there: dict[str, str] = json.loads(done.stdout)
+    return versions_there
 
 
 def processor_seconds(command: Sequence[str | Path], stdout: int = subprocess.DEVNULL) -> tuple[float, bytes]:

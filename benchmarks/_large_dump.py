@@ -36,12 +36,12 @@ def copies(pages: bytes, size: int) -> Iterator[bytes]:
     fixed: list[bytes] = []
     changed: list[bytes] = []
     position = 0
-    for found in _CHANGED.finditer(pages):
-        name = "id" if found["id"] else "word"
-        if name == "id" or (zlib.crc32(found["word"]) % _ONE_IN == 0 and found["word"] != b"wikitext"):
-            fixed.append(pages[position : found.start(name)])
-            changed.append(found[name])
-            position = found.end()
+    for match in _CHANGED.finditer(pages):
+        name = "id" if match["id"] else "word"
+        if name == "id" or (zlib.crc32(match["word"]) % _ONE_IN == 0 and match["word"] != b"wikitext"):
+            fixed.append(pages[position : match.start(name)])
+            changed.append(match[name])
+            position = match.end()
     for number in range(-(-size // len(pages))):
         ending = syllables(number)
         new = (b"%d" % (int(one) + number * 10**9) if one[:1].isdigit() else one + ending for one in changed)

@@ -94,15 +94,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
         place = Path(folder)
         prepare(place, [WAYS[name] for name in flags.only])
-        found: dict[str, list[dict[str, float]]] = {name: [] for name in flags.only}
+        seconds: dict[str, list[dict[str, float]]] = {name: [] for name in flags.only}
         for _ in range(flags.rounds):
             for name in flags.only:
-                found[name].append(one_run(place, name, flags.steps))
+                seconds[name].append(one_run(place, name, flags.steps))
     rounds = f"the median of {flags.rounds} rounds" if flags.rounds > 1 else "one round"
     print(f"4 layers of 256, batches of 16 rows of 128, float32, one core of {machine()}; {rounds}.\n")
     first = flags.only[0]
     head = ["model", "weights trained", "ms a step", f"times {first}", "GiB at most"]
-    print(table(head, [line(name, found[name], found[first]) for name in flags.only]))
+    print(table(head, [line(name, seconds[name], seconds[first]) for name in flags.only]))
 
 
 def line(name: str, runs: Sequence[dict[str, float]], first: Sequence[dict[str, float]]) -> list[str]:

@@ -49,19 +49,19 @@ def main() -> None:
         rounds = []
         for number in range(flags.rounds):
             began = time.process_time()
-            found = {hit.text for hit in find_hits(batch, table)}
+            hits = {hit.text for hit in find_hits(batch, table)}
             spent = time.process_time() - began
             expected, other = theirs(peer, texts)
-            if found != expected:
-                sys.exit(f"the documents differ: {sorted(found ^ expected)}")
-            if not planted <= found:
-                sys.exit(f"planted passages were missed in {sorted(planted - found)}")
+            if hits != expected:
+                sys.exit(f"the documents differ: {sorted(hits ^ expected)}")
+            if not planted <= hits:
+                sys.exit(f"planted passages were missed in {sorted(planted - hits)}")
             rounds.append((spent, other))
             print(f"round {number + 1}: {spent:.3f} and {other:.1f} s", file=sys.stderr, flush=True)
     ratio = min(other / spent for spent, other in rounds)
     rates = [len(texts) / min(spent) for spent in zip(*rounds, strict=True)]
     looked_for = f"{len(tests):,} test texts, {len(table.hashes):,} n-grams"
-    print(f"{len(texts):,} documents, {looked_for}; the same {len(found)} documents hit\n")
+    print(f"{len(texts):,} documents, {looked_for}; the same {len(hits)} documents hit\n")
     print("| | documents a second | datatrove | times |\n|---|---:|---:|---:|")
     print(f"| `--decontaminate`, {WORDS} words | {rates[0]:,.0f} | {rates[1]:,.1f} | {ratio:.0f} |")
 
@@ -113,8 +113,8 @@ def theirs(peer: Any, texts: list[str]) -> tuple[set[int], float]:
 
     documents = [Document(text=text, id="") for text in texts]
     began = time.process_time()
-    found = {number for number, document in enumerate(documents) if peer.filter(document) is not True}
-    return found, time.process_time() - began
+    numbers = {number for number, document in enumerate(documents) if peer.filter(document) is not True}
+    return numbers, time.process_time() - began
 
 
 if __name__ == "__main__":

@@ -67,15 +67,15 @@ def stream(folder: str, copies: int) -> Path:
 
 def blocks(text: bytes) -> list[tuple[int, int, int]]:
     """Return the bz2 blocks of a text, each as a number, its length in bits and its checksum."""
-    found = []
+    blocks_read = []
     for begin in range(0, len(text), BLOCK):
         data = bz2.compress(text[begin : begin + BLOCK])
         bits = 8 * len(data)
         whole = int.from_bytes(data) & (1 << bits - HEADER_BITS) - 1
         [padding] = [count for count in range(8) if whole >> count + CHECKSUM_BITS & (1 << MARK_BITS) - 1 == END_MARK]
         ending = padding + CHECKSUM_BITS + MARK_BITS
-        found.append((whole >> ending, bits - HEADER_BITS - ending, whole >> padding & (1 << CHECKSUM_BITS) - 1))
-    return found
+        blocks_read.append((whole >> ending, bits - HEADER_BITS - ending, whole >> padding & (1 << CHECKSUM_BITS) - 1))
+    return blocks_read
 
 
 def write_stream(file: BinaryIO, parts: Sequence[tuple[int, int, int]]) -> None:

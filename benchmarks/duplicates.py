@@ -161,10 +161,10 @@ def left_by_datatrove(documents: Mapping[str, str]) -> dict[str, str]:
         return iter([Document(text=text, id=name) for name, text in ordered])
 
     with tempfile.TemporaryDirectory() as folder:
-        signed, found = f"{folder}/signatures", f"{folder}/repeats"
+        signed, repeats = f"{folder}/signatures", f"{folder}/repeats"
         sentence_dedup.SentenceDedupSignature(output_folder=signed, config=config).run(given(), 0, 1)
-        sentence_dedup.SentenceFindDedups(data_folder=signed, output_folder=found, config=config).run(None, 0, 1)
-        kept = sentence_dedup.SentenceDedupFilter(data_folder=found, config=config).run(given(), 0, 1)
+        sentence_dedup.SentenceFindDedups(data_folder=signed, output_folder=repeats, config=config).run(None, 0, 1)
+        kept = sentence_dedup.SentenceDedupFilter(data_folder=repeats, config=config).run(given(), 0, 1)
         return {one.id: one.text for one in kept}
 
 
@@ -241,8 +241,8 @@ def main() -> None:
         print(f"{name}: {rate:,.0f} documents of {WORDS} words a second; bertdata is {ratio:.1f} times as fast")
     for setting, config in SETTINGS.items():
         print(f"{setting}: {scores(documents, dropped_by_bertdata(documents, config))}")
-    for name, found in bands.items():
-        print(f"{name}: {scores(documents, dropped_by_bands(found))}")
+    for name, shares in bands.items():
+        print(f"{name}: {scores(documents, dropped_by_bands(shares))}")
     if "datatrove" in peers and flags.repeated:
         print(time_repeated(flags.repeated, flags.runs))
 

@@ -40,14 +40,14 @@ CHANGED = 20
 
 def parts(documents: int, ranges: int) -> BuildState:
     """Return the records of parts of documents, each of one range, without writing their files."""
-    found: list[PartResult] = []
+    results: list[PartResult] = []
     for number, count in enumerate(np.diff(np.linspace(0, documents, ranges + 1).astype(np.int64)).tolist()):
         name = f"documents-{number:05d}"
         details = {"row_groups": [[count, 1 << 25]], "slots": []}
         counts = {"documents": count, "text_bytes": 1 << 25}
         record = PartMetadata(name, fingerprint(name), 1 << 24, fingerprint(name) * 2, 1.0, counts, {}, details)
-        found.append((Task("in", name, ".parquet", fingerprint(name), 1 << 24, None), record))
-    return BuildState(tuple(found))
+        results.append((Task("in", name, ".parquet", fingerprint(name), 1 << 24, None), record))
+    return BuildState(tuple(results))
 
 
 def write_synthetic(
@@ -59,11 +59,11 @@ def write_synthetic(
     places = np.arange(numbers)
     common = bits(key(0, "group"), (each % max(1, documents // group))[:, None], places)
     own = bits(key(0, "document"), each[:, None], places)
-    found = np.where(own % np.uint64(CHANGED) == 0, own, common) >> np.uint64(32)
+    hashes = np.where(own % np.uint64(CHANGED) == 0, own, common) >> np.uint64(32)
     digests = np.stack([bits(key(0, "digest"), each, half) for half in (0, 1)], axis=1)
     sizes = 1000 + (bits(key(0, "size"), each) % np.uint64(1000)).astype(np.int64)
     columns = [pa.array([f"document:{number:09d}" for number in each.tolist()]), pa.array(sizes)]
-    columns += [_fixed(digests), pa.nulls(len(each), pa.string()), _fixed(found.astype(np.uint32))]
+    columns += [_fixed(digests), pa.nulls(len(each), pa.string()), _fixed(hashes.astype(np.uint32))]
     table = pa.table(columns, schema=documents_schema(numbers))
     width = rows_of_a_key(0.0 if config.dedup_minhash else config.dedup_threshold, config.buckets_of())
     return write_signed(table, width, file, pieces_for(documents))

@@ -77,7 +77,7 @@ def compared(arguments: Sequence[str], output: Path) -> list[str]:
         (times["1"], used[0], ".1f"),
         *((times[str(number)], wall, ".1f") for number, wall in zip(WORKERS, walls, strict=True)),
     ]
-    return [f"{found:{form}} / {real:{form}}" for found, real, form in pairs]
+    return [f"{estimated:{form}} / {real:{form}}" for estimated, real, form in pairs]
 
 
 if __name__ == "__main__":

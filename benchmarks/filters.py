@@ -56,8 +56,8 @@ def theirs(peers: Sequence[Any], texts: list[str]) -> tuple[float, list[bool]]:
     split_into_parts.cache_clear()
     documents = [Document(text=text, id="") for text in texts]
     began = time.process_time()
-    found = [all(peer.filter(document) is True for peer in peers) for document in documents]
-    return time.process_time() - began, found
+    passed = [all(peer.filter(document) is True for peer in peers) for document in documents]
+    return time.process_time() - began, passed
 
 
 def main() -> None:

@@ -54,8 +54,8 @@ def masks_differ(build: Path, device: torch.device) -> list[str]:
     for unit in UNITS:
         masking: Any = {"masking": MaskingConfig(mask_unit=unit), "seed": 11}
         expected, collator = PretrainingCollator(dataset, **masking)(rows), DeviceCollator(dataset, **masking)
-        found = collator.finish(sent(collator(rows), device))
-        if not all(torch.equal(found[name].cpu(), tensor) for name, tensor in expected.items()):
+        batch = collator.finish(sent(collator(rows), device))
+        if not all(torch.equal(batch[name].cpu(), tensor) for name, tensor in expected.items()):
             wrong.append(unit)
     return wrong
 
@@ -97,9 +97,9 @@ def packed(build: Path, device: torch.device) -> Packed:
     batches = [PretrainingCollator(dataset, packing=packing)(dataset.__getitems__(rows)) for packing in (False, True)]
     padded, together = (sent(batch, device) for batch in batches)
     exact = logits(model, padded, half=False)
-    rounded, found = logits(model, padded, half=True), logits(model, together, half=True)
+    rounded, whole = logits(model, padded, half=True), logits(model, together, half=True)
     kernels = tuple(device.type == "cuda" and varlen_kernel(window) is not None for window in (None, 64))
-    return Packed(float((found - rounded).abs().max()), float((rounded - exact).abs().max()), kernels)  # type: ignore[arg-type]
+    return Packed(float((whole - rounded).abs().max()), float((rounded - exact).abs().max()), kernels)  # type: ignore[arg-type]
 
 
 def logits(model: ModernBertForMaskedLM, batch: Mapping[str, Tensor], *, half: bool) -> Tensor:
@@ -130,9 +130,9 @@ def check(folder: Path, device: torch.device) -> bool:
         for place in [*phases_of(folder / "bert"), folder / "modernbert"]
     }
     passed = compared.agree and not any(masks.values())
-    found = {"passed": passed, "masks_that_differ": masks, "packed": asdict(compared), "loader": loader}
-    (folder / "checks.json").write_text(json.dumps(found, indent=2))
-    print(*check_lines(found), sep="\n", flush=True)  # at once, should the machine be taken away
+    report_values = {"passed": passed, "masks_that_differ": masks, "packed": asdict(compared), "loader": loader}
+    (folder / "checks.json").write_text(json.dumps(report_values, indent=2))
+    print(*check_lines(report_values), sep="\n", flush=True)  # at once, should the machine be taken away
     return passed
 
 
@@ -166,7 +166,12 @@ def report(folder: Path, names: Sequence[str], device: torch.device, rows: int) 
         sys.exit(f"{folder} has no checks.json; run runs/gpu.sh, or python benchmarks/gpu.py checks {folder}")
     checks = json.loads((folder / "checks.json").read_text())
     logs = {name: folder / "runs" / name / LOG for name in names}
-    runs = [{"run": name, **found} for name, log in logs.items() if log.exists() for found in figures(read(log))]
+    runs = [
+        {"run": name, **figures_of_run}
+        for name, log in logs.items()
+        if log.exists()
+        for figures_of_run in figures(read(log))
+    ]
     failed = [name for name in names if name not in {run["run"] for run in runs}]
     on = {"device": device_name(device), "torch": torch.__version__, "python": platform.python_version()}
     (folder / "report.json").write_text(json.dumps({**on, "runs": runs, "failed": failed, "checks": checks}, indent=2))
@@ -191,22 +196,22 @@ def peer_lines(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """
     by_name = {run["run"]: run for run in runs}
     for name, run in by_name.items():
-        if (found := PARTS.fullmatch(name)) and (
-            peer := by_name.get(f"{found['model']}-transformers-parts-{found['parts']}")
+        if (parts := PARTS.fullmatch(name)) and (
+            peer := by_name.get(f"{parts['model']}-transformers-parts-{parts['parts']}")
         ):
             times = run["tokens_per_second"] / peer["tokens_per_second"]
-            said = f"{found['model']}, rows of {run['max_seq_length']} in {found['parts']} parts: {times:.2f} times the"
+            said = f"{parts['model']}, rows of {run['max_seq_length']} in {parts['parts']} parts: {times:.2f} times the"
             memory = f", and {gib(run)} GiB for {gib(peer)}" if "cuda_allocated_gib" in peer else ""
             yield f"{said} tokens/s of transformers{memory}."
 
 
 def memory_table(runs: Sequence[Mapping[str, Any]], rows: int) -> str:
     """Return the table of the runs whose batches of `rows` rows were in parts, and of that with all rows at once."""
-    parted = [(run, found) for run in runs if (found := PARTS.fullmatch(run["run"]))]
+    parted = [(run, match) for run in runs if (match := PARTS.fullmatch(run["run"]))]
     length = max((run["max_seq_length"] for run, _ in parted), default=0)
     whole = [run for run in runs if run["run"] == "bert-eager" and run["max_seq_length"] == length]
     lines = [("bert", 1, run) for run in whole]
-    lines += [(found["model"], int(found["parts"]), run) for run, found in parted]
+    lines += [(match["model"], int(match["parts"]), run) for run, match in parted]
     head = ["model", "rows of", "rows at once", "parts", "tokens/s", "MFU", "GPU memory, GiB"]
     return table(
         head,
@@ -261,7 +266,7 @@ def check_lines(checks: Mapping[str, Any]) -> Iterator[str]:
     }
     used = kernel.get(tuple(one["kernel"]), "without torch's `varlen_attn`")
     yield f"{verdict} ({used}): the largest difference of a logit is {said}."
-    speeds = [f"{build} {found['tokens_per_second'] / 1e6:.1f}" for build, found in checks["loader"].items()]
+    speeds = [f"{build} {measured['tokens_per_second'] / 1e6:.1f}" for build, measured in checks["loader"].items()]
     yield f"The loader alone, one core, million tokens/s: {', '.join(speeds)}."
 
 
@@ -285,14 +290,14 @@ def insert(page: Path, parts: Mapping[str, str]) -> None:
     'new'
     """
     text = page.read_text()
-    found = [part for part in parts if marker(part, "begin") in text]
-    for part in found:
+    markers = [part for part in parts if marker(part, "begin") in text]
+    for part in markers:
         before, _, rest = text.partition(marker(part, "begin"))
         _, ended, after = rest.partition(marker(part, "end"))
         if not ended:
             sys.exit(f"{page} has no line {marker(part, 'end')} after {marker(part, 'begin')}")
         text = f"{before}{marker(part, 'begin')}\n{parts[part].strip()}\n{marker(part, 'end')}{after}"
-    if not found:
+    if not markers:
         sys.exit(f"{page} has no lines such as {marker('report', 'begin')}; add them where the report is to stand")
     page.write_text(text)
 

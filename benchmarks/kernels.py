@@ -99,16 +99,16 @@ def _pages() -> list[tuple[str, bytes]]:
     path = DATA / "wikipedia" / "enwiki-dev-pages-articles-multistream.xml.bz2"
     dump = str(path) if path.exists() else SAMPLE_DUMP
     site = siteinfo.read_siteinfo(dump)
-    found: list[tuple[str, bytes]] = []
+    pages: list[tuple[str, bytes]] = []
     size = 0
     for span in ranges.plan_ranges(dump, 1 << 20).ranges:
         for page in reader.read_pages(span, site, compiled=False):
             if isinstance(page, reader.Page) and not page.wikitext.startswith(b"#"):
-                found.append((page.title, page.wikitext))
+                pages.append((page.title, page.wikitext))
                 size += len(page.wikitext)
         if size > SIZE:
             break
-    return found
+    return pages
 
 
 def unescaping() -> Row:
@@ -239,13 +239,13 @@ def minhash() -> Row:
 
     from bertdata.curation.dedup import signature, signatures
 
-    found = texts()
-    few = found[::20]
+    some_texts = texts()
+    few = some_texts[::20]
     return Row(
-        _bytes(found),
-        lambda: signatures(pa.array(found)),
+        _bytes(some_texts),
+        lambda: signatures(pa.array(some_texts)),
         lambda: [*map(signature, few)],
-        _bytes(few) / _bytes(found),
+        _bytes(few) / _bytes(some_texts),
     )
 
 
@@ -294,9 +294,9 @@ def _block() -> Any:
     from bertdata.objectives.kernels import rows as kernel
     from bertdata.sentences import SentenceSegmenter
 
-    found = texts()
-    ours = tokenizer_of(found)
-    split = SentenceSegmenter.from_pretrained().segment_batch(found, keep_whitespace=True)
+    some_texts = texts()
+    ours = tokenizer_of(some_texts)
+    split = SentenceSegmenter.from_pretrained().segment_batch(some_texts, keep_whitespace=True)
     encoded = ours.encode_batch(split.values)
     ids = np.ascontiguousarray(encoded.values.to_numpy().astype(np.uint16))
     continuation = ours.continuation
@@ -340,8 +340,8 @@ def masks(unit: str, **settings: Any) -> Row:
     return Row(len(ids), lambda: masker.mask(ids, offsets, examples, 0, narrow=True), by_reference, few / count)
 
 
-def _bytes(found: list[str]) -> float:
-    return sum(len(text.encode()) for text in found)
+def _bytes(some_texts: list[str]) -> float:
+    return sum(len(text.encode()) for text in some_texts)
 
 
 def main() -> None:

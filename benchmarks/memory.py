@@ -90,9 +90,9 @@ def measured(step: Callable[[], Result]) -> tuple[Result, Measured]:
 
 def resident(name: str) -> int:
     """Return bytes that Linux says of this process: VmRSS, those resident now, or VmHWM, their peak."""
-    found = re.search(rf"^{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.M)
-    assert found
-    return int(found[1]) << 10
+    match = re.search(rf"^{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.M)
+    assert match
+    return int(match[1]) << 10
 
 
 def record(name: str, details: dict[str, Any]) -> PartMetadata:
@@ -116,8 +116,8 @@ def document_records(corpus: Corpus) -> list[PartMetadata]:
 
 def bounds(corpus: Corpus) -> list[int]:
     """Return the documents of each range."""
-    found: list[int] = np.diff(np.linspace(0, corpus.documents, corpus.ranges + 1).astype(np.int64)).tolist()
-    return found
+    borders: list[int] = np.diff(np.linspace(0, corpus.documents, corpus.ranges + 1).astype(np.int64)).tolist()
+    return borders
 
 
 def token_parts(corpus: Corpus, documents: Sequence[PartMetadata], ends: Sequence[int]) -> list[PartResult]:

@@ -91,13 +91,13 @@ def check(first: Mapping[str, Mapping[str, Any]]) -> None:
 
     (name, expected), *others = first.items()
     logits = np.load(expected["logits"])
-    for other, found in others:
-        apart = float(np.abs(np.load(found["logits"]) - logits).max())
+    for other, compared in others:
+        apart = float(np.abs(np.load(compared["logits"]) - logits).max())
         if apart > TOLERANCE:
             sys.exit(f"the logits of {other} are up to {apart:.2g} from those of {name}; no figure is worth printing")
         for figure in ("loss", "norm"):
-            if abs(found[figure] - expected[figure]) > TOLERANCE * expected[figure]:
-                sys.exit(f"{figure} of {other} is {found[figure]}, of {name} {expected[figure]}")
+            if abs(compared[figure] - expected[figure]) > TOLERANCE * expected[figure]:
+                sys.exit(f"{figure} of {other} is {compared[figure]}, of {name} {expected[figure]}")
 
 
 def work(place: Path, batch: int, way: str) -> None:

@@ -100,16 +100,16 @@ def row_of(folder: Path, texts: Sequence[str], pieces: Sequence[list[str]], warm
     for piece in timed:
         array = pa.array(piece, pa.large_string())
         began = time.process_time()
-        found = tokenizer.encode_batch(array)
+        encoded = tokenizer.encode_batch(array)
         between = time.process_time()
         expected = reference.encode_batch_fast(piece, add_special_tokens=False)
         seconds["ours"].append(between - began)
         seconds["theirs"].append(time.process_time() - between)
-        same = same and found.to_pylist() == [one.ids for one in expected]
+        same = same and encoded.to_pylist() == [one.ids for one in expected]
     texts = [text for text in texts if not any(token in text for token in tokenizer.special_tokens)]
     expected = reference.encode_batch(texts, add_special_tokens=False)
-    found = tokenizer.encode_batch(texts).to_pylist()
-    differ = sum(one.ids != ids for one, ids in zip(expected, found, strict=True))
+    encoded = tokenizer.encode_batch(texts).to_pylist()
+    differ = sum(one.ids != ids for one, ids in zip(expected, encoded, strict=True))
     size = sum(len(text.encode()) for text in timed[0])
     ours, theirs = (size / statistics.median(seconds[who]) / 1e6 for who in ("ours", "theirs"))
     data = json.loads((folder / "tokenizer.json").read_text())

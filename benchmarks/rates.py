@@ -58,8 +58,8 @@ def main() -> None:
 
 def show(measured: Iterable[tuple[str, float, float]]) -> None:
     """Print rows of the table."""
-    for name, known, found in measured:
-        print(f"| {name} | {found:.4f} | {known:.4f} |", flush=True)
+    for name, known, measured_rate in measured:
+        print(f"| {name} | {measured_rate:.4f} | {known:.4f} |", flush=True)
 
 
 def without_kernels(sources: Mapping[str, list[str]]) -> Iterator[tuple[str, float, float]]:
@@ -143,15 +143,15 @@ def seconds(sample: Sample, *titles: str) -> float:
 
 def loading(sample: Sample, *titles: str) -> dict[str, float]:
     """Return what the first part of each step took beyond the rate of the others, by the folder of its parts."""
-    found = {}
+    seconds = {}
     steps: defaultdict[str, list[Made]] = defaultdict(list)
     for one in sample.parts(*titles):
         steps[one.task.directory].append(one)
     for folder, (first, *others) in steps.items():
         if weight := sum(one.task.weight for one in others):
             rate = sum(one.seconds for one in others) / weight
-            found[folder] = max(0.0, first.seconds - rate * first.task.weight)
-    return found
+            seconds[folder] = max(0.0, first.seconds - rate * first.task.weight)
+    return seconds
 
 
 def per_text(sample: Sample, *titles: str, a_part: float = 0.0) -> float:

@@ -105,9 +105,9 @@ def scored(code: str, gold: list[list[str]], segment: Segment) -> str:
 def show(code: str, gold: list[list[str]], segment: Segment) -> None:
     """Print the boundaries that are missed, or wrong, with what stands around them."""
     for sentences in gold:
-        expected, found = set(boundaries_of(sentences)), set(boundaries_of(segment(joined(code, sentences))))
+        expected, predicted = set(boundaries_of(sentences)), set(boundaries_of(segment(joined(code, sentences))))
         text = "".join("".join(sentences).split())
-        for at in sorted(expected ^ found):
+        for at in sorted(expected ^ predicted):
             kind = "missed" if at in expected else "wrong"
             print(f"{code} {kind}: {text[max(0, at - 25) : at]} | {text[at : at + 20]}", file=sys.stderr)
 
@@ -127,16 +127,18 @@ def trained(folder: Path) -> PunktParameters:
     for path in sorted(folder.glob("*.txt")):
         trainer.train(path.read_text(encoding="utf-8"), finalize=False)
     trainer.finalize_training()
-    found = trainer.get_params()
-    abbreviations, pairs, starters = map(frozenset, (found.abbrev_types, found.collocations, found.sent_starters))
-    return PunktParameters(abbreviations, pairs, starters, dict(found.ortho_context))
+    parameters = trainer.get_params()
+    abbreviations, pairs, starters = map(
+        frozenset, (parameters.abbrev_types, parameters.collocations, parameters.sent_starters)
+    )
+    return PunktParameters(abbreviations, pairs, starters, dict(parameters.ortho_context))
 
 
 def pysbd(code: str, gold: list[list[str]]) -> Segment:
     """Return what looks up the sentences that pySBD finds in the paragraphs."""
     texts = [joined(code, sentences) for sentences in gold]
-    found = dict(zip(texts, json.loads(asked("pysbd", PYSBD, code, json.dumps(texts))), strict=True))
-    return lambda text: found[text]
+    boundaries = dict(zip(texts, json.loads(asked("pysbd", PYSBD, code, json.dumps(texts))), strict=True))
+    return lambda text: boundaries[text]
 
 
 def asked(peer: str, program: str, argument: str, given: str = "") -> str:

@@ -61,7 +61,7 @@ def main() -> None:
     gold = {name: gold_of(name) for name in GOLD}
     with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
         work = Path(folder) / "work.json"
-        paragraphs = {name: [" ".join(sentences) for sentences in found] for name, found in gold.items()}
+        paragraphs = {name: [" ".join(sentences) for sentences in texts] for name, texts in gold.items()}
         work.write_text(json.dumps({"texts": articles(flags.megabytes * 1e6), "gold": paragraphs}))
         contestants = {}
         for name in (
@@ -119,10 +119,10 @@ def articles(size: float) -> list[str]:
     return texts
 
 
-def f1(gold: list[list[str]], found: list[list[int]]) -> float:
+def f1(gold: list[list[str]], predicted: list[list[int]]) -> float:
     """Return the F1 of boundaries, each given by the characters before it that are no white space."""
     both = ours = theirs = 0
-    for sentences, boundaries in zip(gold, found, strict=True):
+    for sentences, boundaries in zip(gold, predicted, strict=True):
         expected = set(boundaries_of(sentences))
         both, ours, theirs = both + len(expected & set(boundaries)), ours + len(boundaries), theirs + len(expected)
     return 2 * both / (ours + theirs)
@@ -147,7 +147,7 @@ def contest(work: str, name: str) -> None:
             texts.append(given["texts"][len(texts)])
             left -= len(texts[-1])
     segment, run = tool(name, texts)
-    boundaries = {key: [boundaries_of(segment(text)) for text in found] for key, found in given["gold"].items()}
+    boundaries = {key: [boundaries_of(segment(text)) for text in rows] for key, rows in given["gold"].items()}
     first = {"gold": boundaries, "spans": spans_digest(name, given["texts"]) if name in (OURS, SAME) else ""}
     run()
     print(json.dumps(first), flush=True)

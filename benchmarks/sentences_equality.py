@@ -56,8 +56,8 @@ def main() -> None:
         for name in set_names()[: flags.sets]:
             work = [(str(path), name, flags.share) for path in sorted(paths, key=lambda path: -path.stat().st_size)]
             row = [0, 0, 0, 0]
-            for found, told in pool.imap_unordered(compare, work):
-                row = [before + more for before, more in zip(row, found, strict=True)]
+            for differences, told in pool.imap_unordered(compare, work):
+                row = [before + more for before, more in zip(row, differences, strict=True)]
                 for line in told:
                     print(line, file=sys.stderr, flush=True)
             print(f"| {name} | {row[0]:,} | {row[1] / 1e6:,.0f} | {row[2]:,} | {row[3]:,} |", flush=True)
@@ -153,18 +153,18 @@ def compare(work: Work) -> tuple[list[int], list[str]]:
     segmenter, tokenizer = pair_of(name)
     texts = [text for number, text in enumerate(texts_of(Path(path))) if number % share == 0]
     rows = segmenter.segment_batch(texts)
-    found, told = [len(texts), 0, 0, 0], []
+    counts, told = [len(texts), 0, 0, 0], []
     for number, text in enumerate(texts):
         spans = spans_by_nltk(tokenizer, text)
-        found[1] += len(text.encode())
-        found[2] += len(spans)
+        counts[1] += len(text.encode())
+        counts[2] += len(spans)
         ours, theirs = rows[number].as_py(), [text[start:stop] for start, stop in spans]
         if ours != theirs or segmenter.spans(text) != spans:
             different = set(ours) ^ set(theirs)
-            found[3] += max(1, len(different))
+            counts[3] += max(1, len(different))
             told.append(f"{name}, {path}, text {number}: {sorted(different)[:4]!r}")
         tokenizer._params.ortho_context = defaultdict(int, segmenter.parameters.ortho_context)  # it grows
-    return found, told
+    return counts, told
 
 
 def spans_by_nltk(tokenizer: Any, text: str) -> list[tuple[int, int]]:

@@ -58,14 +58,14 @@ def held_out(corpus: Path) -> list[str]:
 def sentences(texts: Sequence[str], number: int) -> list[list[str]]:
     """Return the words of at most so many whole sentences of 5 to 16 words, in an order drawn by the words."""
     segmenter = SentenceSegmenter.from_pretrained("english")
-    found = {}
+    outputs = {}
     for text in texts:
         for sentence in segmenter.segment(text):
             words = sentence.split()
             if len(words) in LENGTHS and sentence[0].isupper() and sentence.endswith((".", "?", "!")):
-                found[" ".join(words)] = words
+                outputs[" ".join(words)] = words
     drawn = key(0, "task order")
-    return [found[one] for one in sorted(found, key=lambda one: int(bits(drawn, text_bits(one))))][:number]
+    return [outputs[one] for one in sorted(outputs, key=lambda one: int(bits(drawn, text_bits(one))))][:number]
 
 
 def write_task(corpus: Path, output: Path, task: str, number: int) -> dict[str, int]:

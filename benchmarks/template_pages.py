@@ -64,10 +64,10 @@ def main() -> None:
 
 def english_dump() -> Path:
     """Return the English dump of the data, with its template pages."""
-    found = sorted((DATA / "wikipedia").glob("*-multistream.xml.bz2"))
-    if not found:
+    dumps = sorted((DATA / "wikipedia").glob("*-multistream.xml.bz2"))
+    if not dumps:
         sys.exit(f"no dump below {DATA}; set BERTDATA_DATA to a folder with wikipedia/")
-    return found[0]
+    return dumps[0]
 
 
 def pages_of(dump: Path) -> Iterator[Page]:

@@ -93,8 +93,8 @@ def main() -> None:
     for name, rows in sets.items():
         for way, templates in ways.items():
             texts = {row["title"]: _clean(row, templates) for row in rows}
-            found = figures(rows, texts)
-            lines.append([name, way, *(str(found[figure]) for figure in FIGURES.values())])
+            measured = figures(rows, texts)
+            lines.append([name, way, *(str(measured[figure]) for figure in FIGURES.values())])
     print(table(["articles", "templates by", *FIGURES], lines))
     counted = {name: count(rows) for name, rows in sets.items()}
     head = ["articles", "calls in prose", "printed", "right", "precision", "shown by the wiki", "recall"]
@@ -118,7 +118,9 @@ def read_dump(path: str) -> tuple[list[Entry], float, float]:
                 seconds[name].append(time.process_time() - began)
         for task in first.tasks:
             run_once(task, read_part)
-        entries = gather(one for task in first.tasks for found in read_entries(task.path).values() for one in found)
+        entries = gather(
+            one for task in first.tasks for entries_read in read_entries(task.path).values() for one in entries_read
+        )
     return entries, *(statistics.median(seconds[name][1:]) for name in both)  # type: ignore[return-value]
 
 
@@ -133,12 +135,12 @@ def count(rows: Sequence[Mapping[str, Any]]) -> tuple[int, int, int, float, int,
     for row in rows:
         gold = " ¶ ".join(["", *(" ".join(words(paragraph)) for paragraph in row["gold_prose"]), ""])
         text, texts = marked(row)
-        found = words(text)
-        for place, word in enumerate(found):
+        words_there = words(text)
+        for place, word in enumerate(words_there):
             mark = _MARK.fullmatch(word)
             if mark is None:
                 continue
-            before, after = found[max(0, place - _AROUND) : place], found[place + 1 : place + 1 + _AROUND]
+            before, after = words_there[max(0, place - _AROUND) : place], words_there[place + 1 : place + 1 + _AROUND]
             if len(before) < _AROUND or len(after) < _AROUND or any(map(_MARK.fullmatch, before + after)):
                 continue
             there = [match.split() for match in between(before, after).findall(gold)]

@@ -69,9 +69,9 @@ def main() -> None:
     pieces = cut(flags.texts, int(flags.megabytes * 1e6), flags.rounds)
     print(f"{machine()}, one core, {len(pieces)} rounds of {flags.megabytes:g} MB from {flags.texts.name}\n")
     if flags.models is None:
-        found = compared(list(NAMES), flags.vocab, pieces, flags.cold)
+        rows_measured = compared(list(NAMES), flags.vocab, pieces, flags.cold)
         head = ["tokenizer", "ids equal", "first call", "MB/s cold", "bertdata / this", "MB/s warm", "bertdata / this"]
-        print(table(head, [[name, *row] for name, row in found.items()]))
+        print(table(head, [[name, *row] for name, row in rows_measured.items()]))
         print(f"\n{threads(pieces, flags.vocab)}")
         return
     folders = flags.models or sorted(path.parent for path in (data / "tokenizers").glob("*/tokenizer.json"))
@@ -79,8 +79,10 @@ def main() -> None:
         rows = []
         for folder in folders:
             if model_of(folder) == kind:
-                found = compared(["bertdata", "tokenizers", *peers], folder / "tokenizer.json", pieces, flags.cold)
-                rows += [[folder.name, name, *row] for name, row in found.items()]
+                rows_measured = compared(
+                    ["bertdata", "tokenizers", *peers], folder / "tokenizer.json", pieces, flags.cold
+                )
+                rows += [[folder.name, name, *row] for name, row in rows_measured.items()]
         head = [kind, "", "ids equal", "first call", "MB/s cold", "bertdata / this", "MB/s warm", "bertdata / this"]
         print(table(head, rows) + "\n")
 
@@ -193,9 +195,9 @@ def serve(name: str, path: Path, vocabulary: Path) -> None:
     for _, texts in zip(sys.stdin, pieces, strict=False):
         size = sum(len(text.encode()) for text in texts)
         began = time.process_time()
-        found = encode(texts)
+        output = encode(texts)
         seconds = time.process_time() - began
-        ids, lengths = flatten(found)
+        ids, lengths = flatten(output)
         digest = hashlib.sha256(np.asarray(ids, np.uint32).tobytes() + np.asarray(lengths, np.int64).tobytes())
         print(json.dumps({"megabytes_per_second": size / seconds / 1e6, "ids": digest.hexdigest()}), flush=True)
 
@@ -205,7 +207,7 @@ def ours(vocabulary: Path) -> tuple[Encode, Flatten]:
     from bertdata import load_tokenizer
 
     tokenizer = load_tokenizer(vocabulary)
-    return tokenizer.encode_batch, lambda found: (found.values.to_numpy(), found.value_lengths().to_numpy())
+    return tokenizer.encode_batch, lambda lists: (lists.values.to_numpy(), lists.value_lengths().to_numpy())
 
 
 def reference(vocabulary: Path) -> Any:
@@ -227,7 +229,7 @@ def reference(vocabulary: Path) -> Any:
 def huggingface(vocabulary: Path) -> tuple[Encode, Flatten]:
     """A list of strings to `tokenizers`' encodings without offsets."""
     encode = partial(reference(vocabulary).encode_batch_fast, add_special_tokens=False)
-    return encode, lambda found: ([i for row in found for i in row.ids], [len(row.ids) for row in found])
+    return encode, lambda rows: ([i for row in rows for i in row.ids], [len(row.ids) for row in rows])
 
 
 def tokie(vocabulary: Path) -> tuple[Encode, Flatten]:
@@ -238,7 +240,7 @@ def tokie(vocabulary: Path) -> tuple[Encode, Flatten]:
         path = str(Path(folder) / "tokenizer.json")
         reference(vocabulary).save(path)
         tokenizer = Tokenizer.from_json(path)
-    return partial(tokenizer.encode_batch_flat, add_special_tokens=False), lambda found: found
+    return partial(tokenizer.encode_batch_flat, add_special_tokens=False), lambda flat: flat
 
 
 def nanotoken(vocabulary: Path) -> tuple[Encode, Flatten]:
@@ -248,7 +250,7 @@ def nanotoken(vocabulary: Path) -> tuple[Encode, Flatten]:
 
     tokenizer = Tokenizer.from_vocab(str(vocabulary))
     encode = partial(tokenizer.encode_batch, add_special_tokens=False, parallel=False)
-    return encode, lambda found: (found.ids, np.diff(found.offsets))
+    return encode, lambda batch: (batch.ids, np.diff(batch.offsets))
 
 
 def flash(vocabulary: Path) -> tuple[Encode, Flatten]:
@@ -258,7 +260,7 @@ def flash(vocabulary: Path) -> tuple[Encode, Flatten]:
     batch_encode = BertTokenizerFlash(str(vocabulary)).tokenizer.batch_encode
     return (
         lambda texts: batch_encode(texts, "longest", 1 << 30, False),
-        lambda found: ([i for row in found for i in row[1:-1]], [len(row) - 2 for row in found]),
+        lambda rows: ([i for row in rows for i in row[1:-1]], [len(row) - 2 for row in rows]),
     )
 
 
@@ -267,7 +269,7 @@ def gigatoken(vocabulary: Path) -> tuple[Encode, Flatten]:
     import gigatoken as peer  # type: ignore[import-not-found]
 
     encode = peer.Tokenizer(str(vocabulary)).encode_batch
-    return encode, lambda found: ([int(i) for row in found for i in row], [len(row) for row in found])
+    return encode, lambda rows: ([int(i) for row in rows for i in row], [len(row) for row in rows])
 
 
 CONTESTANTS = {

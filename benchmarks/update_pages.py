@@ -93,9 +93,9 @@ def cell(tables: Sequence[Table], place: int, row: tuple[str, ...], column: str)
     """Return the number in a cell of a table; raises ValueError where there is none."""
     if place < len(tables):
         head, *rows = tables[place]
-        found = [cells for cells in rows if tuple(cells[: len(row)]) == row]
-        if found and column in head:
-            return float(found[0][head.index(column)].replace(",", ""))
+        matching = [cells for cells in rows if tuple(cells[: len(row)]) == row]
+        if matching and column in head:
+            return float(matching[0][head.index(column)].replace(",", ""))
     raise ValueError(f"table {place + 1} has no row {' | '.join(row)} with {column}")
 
 
@@ -212,7 +212,7 @@ def tables_of(text: str) -> list[Table]:
     >>> tables_of("Two rounds.\\n\\n| a | b |\\n| --- | ---: |\\n| 1 | 2 |\\n")
     [[['a', 'b'], ['1', '2']]]
     """
-    found: list[Table] = []
+    tables_read: list[Table] = []
     inside = False
     for line in text.splitlines():
         if not line.startswith("|"):
@@ -220,11 +220,11 @@ def tables_of(text: str) -> list[Table]:
             continue
         cells = [one.strip() for one in line.strip().strip("|").split(" | ")]
         if not inside:
-            found.append([])
+            tables_read.append([])
         inside = True
         if not all(re.fullmatch(":?-+:?", one) for one in cells):
-            found[-1].append(cells)
-    return found
+            tables_read[-1].append(cells)
+    return tables_read
 
 
 def places(page: str) -> dict[str, str]:
@@ -286,10 +286,10 @@ def today() -> str:
 
 def revision() -> str:
     """Return the commit that is checked out, "" where there is none."""
-    found = subprocess.run(
+    done = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    return found.stdout.strip()
+    return done.stdout.strip()
 
 
 def new_tables(command: str, printed: str, ran: str) -> dict[str, str]:
@@ -365,14 +365,16 @@ def main() -> None:
         try:
             printed, ran = run(command)
             print(printed, flush=True)
-            found = figures_of(command, printed)
+            figures_read = figures_of(command, printed)
         except (subprocess.CalledProcessError, ValueError) as error:
             failed.append(f"{command}: {error}")
             continue
         replace(new_tables(command, printed, ran))
-        if found:
+        if figures_read:
             with HISTORY.open("a") as file:
-                file.write(json.dumps({"date": today(), "revision": revision(), "machine": machine(), **found}) + "\n")
+                file.write(
+                    json.dumps({"date": today(), "revision": revision(), "machine": machine(), **figures_read}) + "\n"
+                )
     replace({"figures": figures_table(history())})
     if failed:
         sys.exit("\n".join(["left as they were:", *failed]))

@@ -130,8 +130,8 @@ def main() -> None:
         texts = {tool: contestant.first["texts"][name] for tool, contestant in contestants.items()} | {GOLD: gold_prose}
         lines = []
         for tool, prose in texts.items():
-            found = figures(rows, prose)
-            shares = [f"{found[key]:.1f}" if "junk" in key else f"{found[key]:.4f}" for key in FIGURES.values()]
+            measured = figures(rows, prose)
+            shares = [f"{measured[key]:.1f}" if "junk" in key else f"{measured[key]:.4f}" for key in FIGURES.values()]
             lines.append([tool, *shares, *fast.get(tool, ["", ""])])
         head = ["tool", *FIGURES, "MB/s", "bertdata / this"]
         print(f"\n{name}: {len(rows)} articles\n\n{harness.table(head, lines)}")
@@ -158,9 +158,9 @@ def residue_table(dumps: list[Path]) -> str:
         kinds_of = RESIDUE if language == "en" else RESIDUE | RESIDUE_OF_OTHER_LANGUAGES
         plain = "" if language == "en" else "\n".join(documents(path, "en"))
         before = sum(len(re.findall(pattern, plain)) for pattern in kinds_of.values())
-        found = {kind: [match[0] for match in re.finditer(pattern, prose)] for kind, pattern in kinds_of.items()}
-        total = sum(map(len, found.values()))
-        kinds = ", ".join(f"{kind} {len(matches)}" for kind, matches in found.items() if matches)
+        remains = {kind: [match[0] for match in re.finditer(pattern, prose)] for kind, pattern in kinds_of.items()}
+        total = sum(map(len, remains.values()))
+        kinds = ", ".join(f"{kind} {len(matches)}" for kind, matches in remains.items() if matches)
         rate = f"{1e6 * total / len(prose):.1f}" if prose else ""
         change = [f"{len(prose) - len(plain):+,}", str(before)] if plain else ["", ""]
         rows.append([path.name, language, f"{len(texts):,}", f"{len(prose):,}", str(total), rate, *change, kinds])
@@ -194,8 +194,8 @@ def structured_table(export: Path, dump: Path) -> str:
                 gold = {"gold_prose": list(section_paragraphs(sections)), "gold_all": [everything]}
                 rows.append({"title": row["name"], **gold})
     texts = {row["title"]: texts[row["title"]] for row in rows}
-    found = figures(rows, texts)
-    lines = [[f"{len(rows):,}", *(str(found[figure]) for figure in FIGURES.values())]]
+    measured = figures(rows, texts)
+    lines = [[f"{len(rows):,}", *(str(measured[figure]) for figure in FIGURES.values())]]
     return harness.table(["articles", *FIGURES], lines)
 
 
@@ -239,8 +239,8 @@ def language_of(dump: Path) -> str:
     """Return the language that the name of a dump states, "" where it states none: the data has samples with the head
     of another wiki.
     """
-    found = re.search(r"(?:\A|_)([a-z]{2,3})wiki[-_.]", dump.name)
-    return found[1] if found else ""
+    match = re.search(r"(?:\A|_)([a-z]{2,3})wiki[-_.]", dump.name)
+    return match[1] if match else ""
 
 
 def articles(dump: Path, size: float) -> tuple[list[list[str]], list[list[str]]]:
@@ -251,10 +251,10 @@ def articles(dump: Path, size: float) -> tuple[list[list[str]], list[list[str]]]
 
     site = read_siteinfo(str(dump))
     spans = plan_ranges(str(dump), 1 << 30).ranges
-    found = [page for span in spans for page in read_pages(span, site) if isinstance(page, Page)]
-    kept = [[page.title, page.text] for page in found if page.ns == 0 and page.redirect is None]
+    pages = [page for span in spans for page in read_pages(span, site) if isinstance(page, Page)]
+    kept = [[page.title, page.text] for page in pages if page.ns == 0 and page.redirect is None]
     step = max(1, round(sum(len(text) for _, text in kept) / size))
-    return kept[::step], [[page.title, page.text] for page in found if page.ns == 10]
+    return kept[::step], [[page.title, page.text] for page in pages if page.ns == 10]
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:

@@ -52,16 +52,16 @@ def main() -> None:
     texts = texts_of_tools(rows)
     kinds = list(dict.fromkeys(row["kind"] for row in rows))
     lines = []
-    for name, found in texts.items():
-        by_kind = shares_by(rows, found, "kind")
-        right, leak, hole = shares_of([judged(row["ideal"], text) for row, text in zip(rows, found, strict=True)])
+    for name, prose in texts.items():
+        by_kind = shares_by(rows, prose, "kind")
+        right, leak, hole = shares_of([judged(row["ideal"], text) for row, text in zip(rows, prose, strict=True)])
         lines.append([name, *(f"{share:.3f}" for share in (right, leak, hole, *(by_kind[kind][0] for kind in kinds)))])
     counts = Counter(row["kind"] for row in rows)
     head = ["tool", "right", "leak", "hole", *(f"{kind} ({counts[kind]})" for kind in kinds)]
     languages = len({row["language"] for row in rows})
     print(f"{len(rows):,} pages in {languages} languages\n\n{harness.table(head, lines)}\n")
     if flags.languages:
-        by_tool = {name: shares_by(rows, found, "language") for name, found in texts.items()}
+        by_tool = {name: shares_by(rows, prose, "language") for name, prose in texts.items()}
         table = [
             [language, *(f"{shares[language][0]:.3f}" for shares in by_tool.values())]
             for language in sorted({row["language"] for row in rows})
@@ -143,8 +143,8 @@ def judged(ideal: str | None, text: str) -> tuple[bool, bool, bool]:
     >>> judged("It is a city.", "It  is a city."), judged("It is a city.", "It is thumb a.")
     ((True, False, False), (False, True, True))
     """
-    expected, found = (Counter(_WORD.findall(one or "")) for one in (ideal, text))
-    return (ideal or "").split() == text.split(), bool(found - expected), bool(expected - found)
+    expected, words = (Counter(_WORD.findall(one or "")) for one in (ideal, text))
+    return (ideal or "").split() == text.split(), bool(words - expected), bool(expected - words)
 
 
 if __name__ == "__main__":

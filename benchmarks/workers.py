@@ -38,16 +38,16 @@ def workers(path: Path, rounds: int) -> str:
     said: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
     digests = set()
     for _ in range(rounds):
-        for count, found in said.items():
+        for count, figures_said in said.items():
             seconds, processor, digest = clean(path, count)
-            found.append((seconds, processor))
+            figures_said.append((seconds, processor))
             digests.add(digest)
     if len(digests) > 1:
         sys.exit("two workers write other documents than one")
     base = statistics.median(seconds for seconds, _ in said[1])
     rows = []
-    for count, found in said.items():
-        seconds, processor = (statistics.median(one) for one in zip(*found, strict=True))
+    for count, figures_said in said.items():
+        seconds, processor = (statistics.median(one) for one in zip(*figures_said, strict=True))
         size = f"{path.stat().st_size / 1e9:.2f}"
         rows.append([size, str(count), f"{seconds:.1f}", f"{seconds / base:.2f}", f"{processor:.1f}"])
     return harness.table(["bz2, GB", "workers", "seconds", "seconds / those of one", "processor seconds"], rows)

@@ -49,8 +49,8 @@ def conjunctions(path: Path, code: str) -> dict[str, str]:
     words = {
         name: re.fullmatch(r"\{0\},? (\w+) \{1\}", patterns[f"listPattern-type-{kinds[name]}"]["2"]) for name in kinds
     }
-    found = {name: match[1] for name, match in words.items() if match}
-    return found if len(found) == len(kinds) and found["and"] != found["or"] else {}
+    conjunction_of = {name: match[1] for name, match in words.items() if match}
+    return conjunction_of if len(conjunction_of) == len(kinds) and conjunction_of["and"] != conjunction_of["or"] else {}
 
 
 def main() -> None:

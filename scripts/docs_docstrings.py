@@ -21,7 +21,7 @@ def fenced(docstring: str) -> str:
     2
     ```
     """
-    return DOCTEST.sub(lambda found: f"{found['indent']}```pycon\n{found[0]}\n{found['indent']}```", docstring)
+    return DOCTEST.sub(lambda match: f"{match['indent']}```pycon\n{match[0]}\n{match['indent']}```", docstring)
 
 
 class FencedDoctests(griffe.Extension):  # type: ignore[misc]

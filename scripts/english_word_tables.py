@@ -25,14 +25,14 @@ POINTS = [point for point in range(0x110000) if not 0xD800 <= point < 0xE000]
 
 def ranges(belongs: Callable[[str], object]) -> list[list[int]]:
     """Return the first and the last code point of each run of characters that belong to a class."""
-    found: list[list[int]] = []
+    bounds: list[list[int]] = []
     for point in POINTS:
         if belongs(chr(point)):
-            if found and found[-1][1] == point - 1:
-                found[-1][1] = point
+            if bounds and bounds[-1][1] == point - 1:
+                bounds[-1][1] = point
             else:
-                found.append([point, point])
-    return found
+                bounds.append([point, point])
+    return bounds
 
 
 def main() -> None:

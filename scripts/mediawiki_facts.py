@@ -215,15 +215,15 @@ def languages_of_wikis(settings: str, known: set[str]) -> dict[str, str]:
         r"'([\w-]+)' => '([\w-]+)'",
         settings[settings.index("'wgInterlanguageLinkCodeMap'") :].split("],", maxsplit=1)[0],
     )
-    found = {**{name.replace("_", "-"): code for name, code in pairs}, **dict(codes)}
-    return {name: code for name, code in found.items() if code in known and name != code}
+    by_name = {**{name.replace("_", "-"): code for name, code in pairs}, **dict(codes)}
+    return {name: code for name, code in by_name.items() if code in known and name != code}
 
 
 def own_aliases(settings: str) -> dict[str, dict[int, list[str]]]:
     """Return the aliases of files, categories and templates that Wikimedia's settings add, by the name of the wiki."""
     block = settings[settings.index("'wgNamespaceAliases' => [") :]
     block = block[: block.index("\n],")]
-    found: dict[str, dict[int, list[str]]] = {}
+    aliases: dict[str, dict[int, list[str]]] = {}
     wiki = ""
     for line in block.splitlines():
         if opened := re.match(r"\t'\+?(\w+)' => \[", line):
@@ -231,8 +231,8 @@ def own_aliases(settings: str) -> dict[str, dict[int, list[str]]]:
         for alias, constant in re.findall(r"'([^']+)' => (NS_\w+|\d+),", line):
             number = NUMBERS.get(constant)
             if wiki and number:
-                found.setdefault(wiki, {}).setdefault(number, []).append(alias.replace("_", " "))
-    return found
+                aliases.setdefault(wiki, {}).setdefault(number, []).append(alias.replace("_", " "))
+    return aliases
 
 
 def variants_of(code: str, mediawiki: Path, tried: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
@@ -266,8 +266,8 @@ def variants_of(code: str, mediawiki: Path, tried: dict[str, Any], names: dict[s
 
 def php_function(source: str, name: str) -> str:
     """Return the text of a function of a class, "" where it has none."""
-    found = re.search(rf"function {name}\(.*?\n\t}}", source, re.S)
-    return found[0] if found else ""
+    match = re.search(rf"function {name}\(.*?\n\t}}", source, re.S)
+    return match[0] if match else ""
 
 
 def all_switches(members: dict[str, Any], kinds: dict[str, Any], case: int) -> list[str]:

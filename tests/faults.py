@@ -106,10 +106,10 @@ class _Handler(BaseHTTPRequestHandler):
         with contextlib.closing(connection):
             connection.request(self.command, self.path, body, headers | {"Content-Length": str(len(body))})
             answer = connection.getresponse()
-            found = {name: value for name, value in answer.getheaders() if name.lower() not in _HOP_BY_HOP}
+            passed_headers = {name: value for name, value in answer.getheaders() if name.lower() not in _HOP_BY_HOP}
             if self.command == "HEAD":
-                found["Content-Length"] = answer.getheader("Content-Length") or "0"
-            return answer.status, found, answer.read()
+                passed_headers["Content-Length"] = answer.getheader("Content-Length") or "0"
+            return answer.status, passed_headers, answer.read()
 
     def _answer(self, status: int, headers: dict[str, str], data: bytes, cut: bool = False) -> None:
         self.send_response(status)

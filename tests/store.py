@@ -55,9 +55,9 @@ class CountedStore(MemoryFileSystem):  # type: ignore[misc]
             self.requests.update(kinds)
         time.sleep(self.pause * len(kinds))
 
-    def _pages(self, found: Any) -> Any:
-        self._ask(*["LIST"] * max(1, -(-len(found) // _PAGE)))
-        return found
+    def _pages(self, listed: Any) -> Any:
+        self._ask(*["LIST"] * max(1, -(-len(listed) // _PAGE)))
+        return listed
 
     def info(self, path: str, **kwargs: Any) -> Any:
         self._ask("HEAD", *([] if self._strip_protocol(path) in self.store else ["LIST"]))
@@ -75,15 +75,15 @@ class CountedStore(MemoryFileSystem):  # type: ignore[misc]
 
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> Any:
         try:
-            found = self._pages(super().ls(path, detail=detail, **kwargs))
-            return [self._tagged(info) for info in found] if detail else found
+            listed = self._pages(super().ls(path, detail=detail, **kwargs))
+            return [self._tagged(info) for info in listed] if detail else listed
         except FileNotFoundError:
             self._ask("LIST")
             raise
 
     def find(self, path: str, *args: Any, **kwargs: Any) -> Any:
-        found = self._pages(super().find(path, *args, **kwargs))
-        return {name: self._tagged(info) for name, info in found.items()} if isinstance(found, dict) else found
+        listed = self._pages(super().find(path, *args, **kwargs))
+        return {name: self._tagged(info) for name, info in listed.items()} if isinstance(listed, dict) else listed
 
     def cat_file(self, path: str, *args: Any, **kwargs: Any) -> Any:
         self._ask("GET")

@@ -163,9 +163,9 @@ def test_each_figure_is_in_a_table_of_the_page_as_it_is_printed(monkeypatch: pyt
         command: "\n\n".join(text for name, text in places.items() if name.startswith(f"{command}; table"))
         for command in pages.commands(page)
     }
-    found = {name for command, text in held.items() for name in pages.figures_of(command, text)}
-    assert found == {figure.name for figure in pages.FIGURES}
-    assert {name for line in pages.history() for name in line} <= found | {"date", "revision", "machine"}
+    figures = {name for command, text in held.items() for name in pages.figures_of(command, text)}
+    assert figures == {figure.name for figure in pages.FIGURES}
+    assert {name for line in pages.history() for name in line} <= figures | {"date", "revision", "machine"}
     assert places["figures"].strip() == pages.figures_table(pages.history())
 
 
@@ -179,11 +179,13 @@ def test_a_larger_dump_has_pages_of_other_ids_and_more_words(tmp_path: Path, mon
     site = read_siteinfo(str(tmp_path / "wiki.xml"))
     spans = plan_ranges(str(tmp_path / "wiki.xml"), 100_000).ranges
     read = [page for span in spans for page in read_pages(span, site)]
-    found = [page for page in read if isinstance(page, Page)]
-    assert len(found) == len(read)
-    assert len({page.id for page in found}) == len(found) > 3 * 81
-    assert {page.model for page in found} <= {"", "wikitext"}
-    copies = [{word for page in found if page.id // 10**9 == n for word in page.wikitext.split()} for n in range(3)]
+    larger_pages = [page for page in read if isinstance(page, Page)]
+    assert len(larger_pages) == len(read)
+    assert len({page.id for page in larger_pages}) == len(larger_pages) > 3 * 81
+    assert {page.model for page in larger_pages} <= {"", "wikitext"}
+    copies = [
+        {word for page in larger_pages if page.id // 10**9 == n for word in page.wikitext.split()} for n in range(3)
+    ]
     assert len(copies[1] - copies[0]) > 20
     assert len(copies[2] - copies[1] - copies[0]) > 20
     large_dump.write_xml(Path(SAMPLE_DUMP), tmp_path / "wiki.xml.bz2", size, compress=True)

@@ -47,8 +47,8 @@ def test_counters_are_broadcast_against_each_other() -> None:
 
 
 def test_the_order_and_number_of_counters_matter() -> None:
-    found = [int(bits(7, *counters)) for counters in ((), (0,), (0, 0), (1, 2), (2, 1), (1,), (2,), (1, 2, 0), (3,))]
-    assert len(set(found)) == len(found)
+    draws = [int(bits(7, *counters)) for counters in ((), (0,), (0, 0), (1, 2), (2, 1), (1,), (2,), (1, 2, 0), (3,))]
+    assert len(set(draws)) == len(draws)
 
 
 def test_seeds_and_purposes_give_different_keys() -> None:
@@ -58,13 +58,13 @@ def test_seeds_and_purposes_give_different_keys() -> None:
 
 def test_the_hash_of_a_string_is_the_same_in_every_process() -> None:
     code = "from bertdata.counter_rng import *; print(text_bits('enwiki:12'), key(3, 'mask'), int(bits(1, 2, 3)))"
-    found = {
+    hashes = {
         subprocess.run(
             [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
         ).stdout
         for seed in ("1", "2")
     }
-    assert found == {f"{text_bits('enwiki:12')} {key(3, 'mask')} {int(bits(1, 2, 3))}\n"}
+    assert hashes == {f"{text_bits('enwiki:12')} {key(3, 'mask')} {int(bits(1, 2, 3))}\n"}
     assert text_bits("enwiki:12") == 0x2076FF57FBDD065F
 
 

@@ -35,13 +35,13 @@ FOLDERS |= {"scripts", "tests", "vocab"}
 @cache
 def modules() -> dict[str, ast.Module]:
     """Return the modules of bertdata, parsed, by their dotted names; those of pipelines aside."""
-    found = {}
+    names = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         if parts[1] != "pipelines":
             name = ".".join(parts).removesuffix(".__init__")
-            found[name] = ast.parse(path.read_text(encoding="utf-8"))
-    return found
+            names[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return names
 
 
 def imports(name: str, *, by_name: bool = False) -> Iterator[str]:
@@ -127,7 +127,7 @@ def test_every_package_says_what_it_is() -> None:
 
 
 def registries() -> list[tuple[str, Any]]:
-    found = []
+    registries_read = []
     for name, tree in modules().items():
         for node in tree.body:
             value = getattr(node, "value", None)
@@ -136,10 +136,10 @@ def registries() -> list[tuple[str, Any]]:
                 and ast.unparse(value.func) == "Registry"
                 and isinstance(node, ast.AnnAssign)
             ):
-                found.append(
+                registries_read.append(
                     (ast.unparse(node.target), getattr(importlib.import_module(name), ast.unparse(node.target)))
                 )
-    return found
+    return registries_read
 
 
 def test_a_registry_stands_in_its_package_and_imports_nothing_of_its_kind() -> None:
@@ -163,9 +163,9 @@ def test_no_public_name_that_is_loaded_when_it_is_used_is_that_of_a_module(packa
 
 def test_what_a_registry_names_is_there() -> None:
     pytest.importorskip("torch", reason="the models of a registry need it")
-    found = registries()
-    assert len(found) >= 9
-    for name, registry in found:
+    named = registries()
+    assert len(named) >= 9
+    for name, registry in named:
         assert isinstance(registry, Registry), name
         assert [registry[name] for name in registry], name
 

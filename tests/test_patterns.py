@@ -128,9 +128,9 @@ def test_texts_reach_each_repeated_part() -> None:
     assert "'<a ' again and again" in units
 
 
-def _given(found: Found) -> Callable[[str], str]:
+def _given(pattern_found: Found) -> Callable[[str], str]:
     """Return what makes a text what the callers of an expression may give to it."""
-    return _of_place(GIVEN, found.place) or str
+    return _of_place(GIVEN, pattern_found.place) or str
 
 
 def _of_place(table: Mapping[str, Value], place: str) -> Value | None:
@@ -143,15 +143,15 @@ def _text_given(given: Callable[[str], str], text_of: Repetition) -> Repetition:
     return lambda length: given(text_of(length))
 
 
-def _slow(found: Found, kinds: Mapping[str, Repetition], enough: int, floor: float) -> list[str]:
+def _slow(place: Found, kinds: Mapping[str, Repetition], enough: int, floor: float) -> list[str]:
     """Return the kinds of text on which an expression takes more than linear time, three at most."""
     slow: list[str] = []
-    given = _given(found)
+    given = _given(place)
     for kind, text_of in kinds.items():
         try:
-            assert_linear(found.run, _text_given(given, text_of), smallest=512, enough=enough, floor=floor)
+            assert_linear(place.run, _text_given(given, text_of), smallest=512, enough=enough, floor=floor)
         except AssertionError as error:
-            slow.append(f"{found.place} on {kind}: {error}")
+            slow.append(f"{place.place} on {kind}: {error}")
             if len(slow) == 3:
                 break
     return slow

@@ -116,7 +116,7 @@ def test_what_is_used_by_its_private_parts_has_an_upper_bound_that_the_tests_run
     project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]
     listed = [*project["dependencies"], *project["optional-dependencies"]["beam"]]
     [bound] = [
-        found[1] for requirement in listed if (found := re.fullmatch(rf"{package}>=[\d.]+,<([\d.]+)", requirement))
+        match[1] for requirement in listed if (match := re.fullmatch(rf"{package}>=[\d.]+,<([\d.]+)", requirement))
     ]
     major, minor = map(int, bound.split("."))
     assert importlib.metadata.version(package).split(".")[:2] == [str(major), str(minor - 1)]
@@ -130,8 +130,8 @@ def test_nobody_is_told_to_install_a_distribution_that_is_anothers() -> None:
     assert len(told) > 300
     hint = re.compile(rb"bertdata\\?\[[a-z]|pip install (-\S+ )*[\"']?bertdata(?![-\w])")
     for path in told:
-        found = hint.search(path.read_bytes())
-        assert path == Path(__file__) or found is None, (path, found)
+        hint_match = hint.search(path.read_bytes())
+        assert path == Path(__file__) or hint_match is None, (path, hint_match)
 
 
 def test_every_package_and_its_data_is_in_the_wheel(monkeypatch: pytest.MonkeyPatch) -> None:

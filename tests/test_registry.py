@@ -74,10 +74,10 @@ class Named:
     revision: int = 1
 
 
-@pytest.mark.parametrize(("own", "found"), [("", "has no name"), ("bz2", "has the name 'bz2'")])
-def test_the_name_of_an_item_is_the_one_it_is_registered_under(own: str, found: str) -> None:
+@pytest.mark.parametrize(("own", "registered"), [("", "has no name"), ("bz2", "has the name 'bz2'")])
+def test_the_name_of_an_item_is_the_one_it_is_registered_under(own: str, registered: str) -> None:
     codecs: Registry[Named] = Registry("codec", {})
-    with pytest.raises(ConfigError, match=f"the codec registered as 'gz' {found}; set its `name` to 'gz'"):
+    with pytest.raises(ConfigError, match=f"the codec registered as 'gz' {registered}; set its `name` to 'gz'"):
         codecs.add("gz", Named(own))
     codecs.add("gz", Named("gz"))
 

@@ -82,6 +82,6 @@ class BuiltCorpus(Mapping[str, Any]):
         parts = [escaped(repr(self)), html_table(build_rows(self.manifest))]
         for name, warning in warnings_in(self.manifest):
             phase = f"phase {name}, " if name else ""
-            about, found, remedy = (escaped(str(warning[key])) for key in ("about", "found", "remedy"))
-            parts.append(f"{escaped(phase)}<b>{about}</b>: {found}; {remedy}")
+            about, figure_text, remedy = (escaped(str(warning[key])) for key in ("about", "found", "remedy"))
+            parts.append(f"{escaped(phase)}<b>{about}</b>: {figure_text}; {remedy}")
         return "".join(f"<div>{part}</div>" for part in parts)

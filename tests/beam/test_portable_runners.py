@@ -386,9 +386,9 @@ def test_where_workers_run_is_known_from_the_flags(flags: list[str], kind: str, 
 def test_failures_of_a_cluster_become_messages_with_a_remedy(text: str, words: str) -> None:
     import_beam()
     parsed = internals.parse_flags(["--runner=PortableRunner", "--job_endpoint=h:1", "--environment_type=PROCESS"])
-    found = runner_flags.explained(RuntimeError(text), parsed)
-    assert isinstance(found, BertDataError)
-    assert str(found).startswith(words)
+    explained_error = runner_flags.explained(RuntimeError(text), parsed)
+    assert isinstance(explained_error, BertDataError)
+    assert str(explained_error).startswith(words)
     for other in ("another", "Pipeline job_a8 failed in state FAILED: KeyError: 'a'"):
         assert runner_flags.explained(RuntimeError(other), parsed) is None
 

@@ -83,9 +83,9 @@ def test_the_error_of_a_traceback_is_found_whole() -> None:
         "During handling of the above exception, another exception occurred:\n\nTraceback ...\n"
         "bertdata.errors.InputError: a.bz2, byte 3: cut\noff [again] [while running 'MakeParts/ParDo(MakePart)']\n"
     )
-    found = without_beam(RuntimeError(text))
-    assert type(found) is InputError
-    assert str(found) == "a.bz2, byte 3: cut\noff [again]"
+    message = without_beam(RuntimeError(text))
+    assert type(message) is InputError
+    assert str(message) == "a.bz2, byte 3: cut\noff [again]"
     other = RuntimeError("Traceback ...\nValueError: bertdata.errors.InputError: not at a line's start")
     assert without_beam(other) is other
 

@@ -30,11 +30,11 @@ TWO = Runner(2, quiet=True)
 
 def worker_processes(parent: int | None = None) -> list[psutil.Process]:
     """Return our worker processes among the children of a process, by default this one."""
-    found = []
+    workers = []
     for child in psutil.Process(parent).children():
         with contextlib.suppress(psutil.Error):  # it has ended since
-            found += [child] if processes.WORKER in child.cmdline() else []
-    return found
+            workers += [child] if processes.WORKER in child.cmdline() else []
+    return workers
 
 
 @pytest.fixture(autouse=True)
@@ -150,10 +150,10 @@ def test_idle_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         assert parent.stdout.readline() == "idle\n"
-        found = worker_processes(parent.pid)
+        workers = worker_processes(parent.pid)
         parent.kill()
-        _, alive = psutil.wait_procs(found, timeout=PATIENCE)
-    assert len(found) == 1
+        _, alive = psutil.wait_procs(workers, timeout=PATIENCE)
+    assert len(workers) == 1
     assert not alive
 
 

@@ -36,7 +36,7 @@ def test_verify_gives_what_it_recounted_or_the_problems(build: Path, capsys: pyt
     duplicates = json.loads(capsys.readouterr().out)["duplicates"]
     shards = [open_shards(build, split) for split in manifest["splits"]]
     assert duplicates == {
-        split.split: vars(found) for split, found in zip(shards, count_duplicates(shards), strict=True)
+        split.split: vars(copies) for split, copies in zip(shards, count_duplicates(shards), strict=True)
     }
     assert duplicates["train"]["exact"] > 0
     (build / "train" / "data-00009-of-00002.arrow").write_bytes(b"more")

@@ -37,9 +37,9 @@ def test_documents_without_a_value_are_counted_by_source_and_column() -> None:
 
 def test_each_document_is_left_out_by_one_setting_of_those_that_come_to_it() -> None:
     none = np.zeros(7, np.bool_)
-    found = account("owner != 'lee'", sample=none)
-    assert found["where"]["chats"] == {"documents": 1, "of": 3}
-    assert found["sample"] == {"chats": {"documents": 2, "of": 2}, "web": {"documents": 1, "of": 1}}
+    left_out_by = account("owner != 'lee'", sample=none)
+    assert left_out_by["where"]["chats"] == {"documents": 1, "of": 3}
+    assert left_out_by["sample"] == {"chats": {"documents": 2, "of": 2}, "web": {"documents": 1, "of": 1}}
 
 
 @pytest.mark.parametrize(
@@ -63,15 +63,15 @@ def test_a_condition_that_asks_for_no_value_or_leaves_half_has_other_advice_or_n
     where = "owner is not None"
     [warning] = warnings_of_selection(account(where), SelectionConfig(where=where))
     assert warning["remedy"] == "take a wider condition, or leave the source out"
-    found = account("owner is None or owner != 'lee'")
-    assert found == {"where": {"chats": {"documents": 1, "of": 3}}}
-    assert not list(warnings_of_selection(found, SelectionConfig(where="owner is None or owner != 'lee'")))
+    counted = account("owner is None or owner != 'lee'")
+    assert counted == {"where": {"chats": {"documents": 1, "of": 3}}}
+    assert not list(warnings_of_selection(counted, SelectionConfig(where="owner is None or owner != 'lee'")))
 
 
 def test_a_sample_or_a_move_that_leaves_a_source_empty_is_warned_of() -> None:
-    found = account("owner != 'lee'", sample=np.zeros(7, np.bool_))
+    counted = account("owner != 'lee'", sample=np.zeros(7, np.bool_))
     selection = SelectionConfig(sample=("web=0.01",), source_where=("long=tokens > 9", "old=owner == 'x'"))
-    warned = [str(warning["found"]) for warning in warnings_of_selection({"sample": found["sample"]}, selection)]
+    warned = [str(warning["found"]) for warning in warnings_of_selection({"sample": counted["sample"]}, selection)]
     assert warned[:2] == [
         "--sample took none of the 2 documents of the source chats",
         "--sample took none of the 1 document of the source web",

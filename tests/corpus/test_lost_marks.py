@@ -29,8 +29,10 @@ def tokenizer_of(texts: list[str], *, lower: bool) -> Tokenizer:
 
 
 def lost(texts: list[str], *, lower: bool, **settings: Any) -> list[str]:
-    found = warnings_of({}, settings, [recorded(texts, tokenizer_of(texts, lower=lower))], sentences={"language": "en"})
-    return [str(entry["remedy"]) for entry in found if entry["about"] == "lost marks"]
+    warnings = warnings_of(
+        {}, settings, [recorded(texts, tokenizer_of(texts, lower=lower))], sentences={"language": "en"}
+    )
+    return [str(entry["remedy"]) for entry in warnings if entry["about"] == "lost marks"]
 
 
 @pytest.mark.parametrize("language", TEXTS)

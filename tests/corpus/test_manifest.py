@@ -93,19 +93,19 @@ def test_a_build_without_validation_has_one_split(tmp_path: Path) -> None:
 
 def test_files_for_datasets_name_the_shards_and_their_columns() -> None:
     info = info_of("sop", "static")
-    found = dataset_files(manifest_of(info)["splits"], info)
-    assert list(found) == [
+    written_files = dataset_files(manifest_of(info)["splits"], info)
+    assert list(written_files) == [
         "dataset_dict.json",
         "train/state.json",
         "train/dataset_info.json",
         "validation/state.json",
         "validation/dataset_info.json",
     ]
-    names = [data_file["filename"] for data_file in found["train/state.json"]["_data_files"]]
+    names = [data_file["filename"] for data_file in written_files["train/state.json"]["_data_files"]]
     assert names == ["data-00000-of-00002.arrow", "data-00001-of-00002.arrow"]
-    assert found["train/state.json"]["_fingerprint"] == fingerprint(["b" * 64, "c" * 64])[:16]
+    assert written_files["train/state.json"]["_fingerprint"] == fingerprint(["b" * 64, "c" * 64])[:16]
     columns = ["input_ids", "token_type_ids", "sentence_order_label", "example_id", "labels"]
-    assert list(found["train/dataset_info.json"]["features"]) == columns
+    assert list(written_files["train/dataset_info.json"]["features"]) == columns
 
 
 def test_a_changed_shard_changes_the_fingerprint_that_datasets_caches_by() -> None:
@@ -172,8 +172,8 @@ def test_the_same_manifest_writes_the_same_files(tmp_path: Path) -> None:
     written = []
     for name in ("a", "b"):
         write_dataset_files(str(tmp_path / name), manifest_of(info), info)
-        found = sorted(path for path in (tmp_path / name).rglob("*") if path.is_file())
-        written.append([(str(path.relative_to(tmp_path / name)), path.read_bytes()) for path in found])
+        paths = sorted(path for path in (tmp_path / name).rglob("*") if path.is_file())
+        written.append([(str(path.relative_to(tmp_path / name)), path.read_bytes()) for path in paths])
     assert written[0] == written[1]
     assert len(written[0]) == 7
 

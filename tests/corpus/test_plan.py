@@ -33,9 +33,9 @@ def plan(slots: Slots, config: ShardsConfig) -> ShardPlan:
     return plan_shards([record(slots)], config)
 
 
-def documents_in(slots: Slots, found: ShardPlan) -> list[int]:
-    shards = np.searchsorted(found.ends, [slot for slot, _, _ in slots], side="right")
-    counts = np.bincount(shards, [count for _, count, _ in slots], minlength=len(found.ends))
+def documents_in(slots: Slots, shard_plan: ShardPlan) -> list[int]:
+    shards = np.searchsorted(shard_plan.ends, [slot for slot, _, _ in slots], side="right")
+    counts = np.bincount(shards, [count for _, count, _ in slots], minlength=len(shard_plan.ends))
     return [int(count) for count in counts]
 
 
@@ -72,20 +72,20 @@ def test_the_plan_does_not_depend_on_the_order_or_number_of_records(
 @given(some_slots, configs)
 def test_the_first_slots_are_the_validation_split(slots: Slots, config: ShardsConfig) -> None:
     assume(sum(count for _, count, _ in slots) >= 2)
-    found = plan(slots, config)
-    names = [found.split(shard) for shard in range(len(found.ends))]
-    assert names == ["validation"] * found.validation + ["train"] * (len(found.ends) - found.validation)
+    shard_plan = plan(slots, config)
+    names = [shard_plan.split(shard) for shard in range(len(shard_plan.ends))]
+    assert names == ["validation"] * shard_plan.validation + ["train"] * (len(shard_plan.ends) - shard_plan.validation)
     assert "train" in names
 
 
 @given(some_slots, configs)
 def test_shards_are_numbered_from_zero_in_each_split(slots: Slots, config: ShardsConfig) -> None:
     assume(sum(count for _, count, _ in slots) >= 2)
-    found = plan(slots, config)
-    train = len(found.ends) - found.validation
-    expected = [f"validation/data-{n:05d}-of-{found.validation:05d}.arrow" for n in range(found.validation)]
+    shard_plan = plan(slots, config)
+    train = len(shard_plan.ends) - shard_plan.validation
+    expected = [f"validation/data-{n:05d}-of-{shard_plan.validation:05d}.arrow" for n in range(shard_plan.validation)]
     expected += [f"train/data-{n:05d}-of-{train:05d}.arrow" for n in range(train)]
-    assert [found.file(shard) for shard in range(len(found.ends))] == expected
+    assert [shard_plan.file(shard) for shard in range(len(shard_plan.ends))] == expected
 
 
 def test_a_document_stays_in_its_split_when_others_come() -> None:
@@ -96,15 +96,15 @@ def test_a_document_stays_in_its_split_when_others_come() -> None:
 
 def test_the_validation_split_has_about_its_share_of_the_documents() -> None:
     slots = even(20_000)
-    found = plan(slots, ShardsConfig(validation_fraction=0.05))
-    assert sum(documents_in(slots, found)[: found.validation]) == pytest.approx(1000, rel=0.15)
+    shard_plan = plan(slots, ShardsConfig(validation_fraction=0.05))
+    assert sum(documents_in(slots, shard_plan)[: shard_plan.validation]) == pytest.approx(1000, rel=0.15)
 
 
 def test_shards_hold_about_the_wanted_bytes() -> None:
     slots = even(20_000)
-    found = plan(slots, ShardsConfig(shard_bytes=1 << 20, validation_fraction=0))
-    assert len(found.ends) == 20
-    assert all(800 < count < 1200 for count in documents_in(slots, found))
+    shard_plan = plan(slots, ShardsConfig(shard_bytes=1 << 20, validation_fraction=0))
+    assert len(shard_plan.ends) == 20
+    assert all(800 < count < 1200 for count in documents_in(slots, shard_plan))
 
 
 @pytest.mark.parametrize(("megabytes", "shards"), [(8, 2), (64, 10)])
@@ -124,41 +124,41 @@ def test_a_shard_of_large_documents_has_at_least_16_of_them_in_the_mean(document
 @pytest.mark.parametrize("large", [(47,), (20, 21), (0, 1, 46, 47), (20, 47)])
 def test_large_documents_side_by_side_leave_no_shard_with_less_than_two(large: tuple[int, ...]) -> None:
     slots = [(1000 * number, 1, 10**7 if number in large else 10) for number in range(48)]
-    found = plan(slots, ShardsConfig(shard_bytes=1024, validation_fraction=0))
-    assert found.ends[-1] == SLOTS
-    assert min(documents_in(slots, found)) >= 2
-    assert sum(documents_in(slots, found)) == 48
+    shard_plan = plan(slots, ShardsConfig(shard_bytes=1024, validation_fraction=0))
+    assert shard_plan.ends[-1] == SLOTS
+    assert min(documents_in(slots, shard_plan)) >= 2
+    assert sum(documents_in(slots, shard_plan)) == 48
 
 
 def test_no_validation_fraction_gives_no_validation_split() -> None:
-    found = plan(even(100), ShardsConfig(validation_fraction=0))
-    assert (found.validation, found.ends, found.notes) == (0, (SLOTS,), ())
+    shard_plan = plan(even(100), ShardsConfig(validation_fraction=0))
+    assert (shard_plan.validation, shard_plan.ends, shard_plan.notes) == (0, (SLOTS,), ())
 
 
 def test_a_small_corpus_holds_two_documents_out_and_says_so() -> None:
     slots = even(60)
-    found = plan(slots, ShardsConfig(validation_fraction=0.001))
-    assert documents_in(slots, found) == [2, 58]
-    assert found.notes == ("validation gets 2 of 60 documents: --validation-fraction 0.001 would be fewer than 2",)
+    shard_plan = plan(slots, ShardsConfig(validation_fraction=0.001))
+    assert documents_in(slots, shard_plan) == [2, 58]
+    assert shard_plan.notes == ("validation gets 2 of 60 documents: --validation-fraction 0.001 would be fewer than 2",)
 
 
 def test_a_very_small_corpus_has_no_validation_split_and_says_so() -> None:
-    found = plan(even(19), ShardsConfig(validation_fraction=0.001))
-    assert found.validation == 0
-    assert found.notes == ("19 documents are too few to hold some out: no validation split",)
+    shard_plan = plan(even(19), ShardsConfig(validation_fraction=0.001))
+    assert shard_plan.validation == 0
+    assert shard_plan.notes == ("19 documents are too few to hold some out: no validation split",)
 
 
 def test_a_fraction_close_to_one_leaves_two_documents_for_training() -> None:
     slots = even(60)
-    found = plan(slots, ShardsConfig(validation_fraction=0.9999))
-    assert documents_in(slots, found)[found.validation :] == [2]
-    assert "would leave fewer than 2 for training" in found.notes[0]
+    shard_plan = plan(slots, ShardsConfig(validation_fraction=0.9999))
+    assert documents_in(slots, shard_plan)[shard_plan.validation :] == [2]
+    assert "would leave fewer than 2 for training" in shard_plan.notes[0]
 
 
 def test_documents_that_all_share_an_id_are_not_held_out() -> None:
-    found = plan([(40_000, 100, 100_000)], ShardsConfig())
-    assert (found.validation, found.ends) == (0, (SLOTS,))
-    assert found.notes == ("100 documents have too few different ids to hold some out: no validation split",)
+    shard_plan = plan([(40_000, 100, 100_000)], ShardsConfig())
+    assert (shard_plan.validation, shard_plan.ends) == (0, (SLOTS,))
+    assert shard_plan.notes == ("100 documents have too few different ids to hold some out: no validation split",)
 
 
 def test_a_corpus_of_one_document_is_one_shard() -> None:

@@ -66,9 +66,9 @@ def test_the_planned_bytes_decide_whether_sentences_are_found_by_compiled_code_a
 ) -> None:
     expected = [record.sha256 for _, record in tokenized(tmp_path / "first", 2)]
     monkeypatch.setattr("bertdata.corpus.token_store.SENTENCES_COMPILED_FROM", compiled_from)
-    found = tokenized(tmp_path / "second", 2)
-    assert {task.payload.compiled for task, _ in found} == {compiled_from == 0}
-    assert [record.sha256 for _, record in found] == expected
+    compiled_results = tokenized(tmp_path / "second", 2)
+    assert {task.payload.compiled for task, _ in compiled_results} == {compiled_from == 0}
+    assert [record.sha256 for _, record in compiled_results] == expected
 
 
 def test_every_shard_has_a_task_that_writes_below_its_split(tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ def test_every_shard_has_a_task_that_writes_below_its_split(tmp_path: Path) -> N
 
 def test_a_shard_has_the_same_bytes_whatever_the_order_of_its_slices(tmp_path: Path) -> None:
     spec = spec_of(tmp_path)
-    found = [pair for task, record in tokenized(tmp_path, 4) for pair in TokenFile.of(task, record).slices()]
-    slices = [token_slice for shard, token_slice in found if shard == 1]
+    pairs = [pair for task, record in tokenized(tmp_path, 4) for pair in TokenFile.of(task, record).slices()]
+    slices = [token_slice for shard, token_slice in pairs if shard == 1]
     assert len(slices) == 4
     digests, marks = set(), set()
     for order in permutations(slices):
@@ -100,13 +100,13 @@ def test_a_shard_has_the_same_bytes_whatever_the_order_of_its_slices(tmp_path: P
 
 
 def test_shards_have_the_same_bytes_however_documents_were_dealt_to_parts(tmp_path: Path) -> None:
-    found = []
+    contents = []
     for parts in (1, 2, 5):
         folder = tmp_path / str(parts)
         tasks = sharded([spec_of(folder)]).plan(tokenized(folder, parts))
-        found.append([run_once(task, partial(shard_part, [spec_of(folder)])).sha256 for task in tasks])
-    assert found[0] == found[1] == found[2]
-    assert len(set(found[0])) == 3
+        contents.append([run_once(task, partial(shard_part, [spec_of(folder)])).sha256 for task in tasks])
+    assert contents[0] == contents[1] == contents[2]
+    assert len(set(contents[0])) == 3
 
 
 def test_a_token_file_with_flags_is_not_taken_for_one_without(tmp_path: Path) -> None:

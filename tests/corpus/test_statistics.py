@@ -32,12 +32,12 @@ def test_the_share_of_copies_is_told_from_the_records_of_any_cut() -> None:
 def test_a_large_corpus_is_sampled_by_its_texts_however_it_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus_signs, "SAMPLE", 100)
     texts = [f"Text {n % 150} is here." for n in range(300)]
-    found = set()
+    estimates = set()
     for cuts in ([0, 300], [0, 10, 270, 300], [*range(0, 301, 30)]):
         samples = [recorded(texts[first:last]).details["sample"] for first, last in pairwise(cuts)]
         assert max(map(len, samples)) <= 100
-        found.add(share_of_copies(samples))
-    assert found == {(0.5, 100)}
+        estimates.add(share_of_copies(samples))
+    assert estimates == {(0.5, 100)}
 
 
 @pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 7, 40])
@@ -80,9 +80,9 @@ def test_a_token_of_several_signs_ends_a_sentence_where_its_last_does() -> None:
     corpus = ['She said "no." He said "yes!" (And they said "nothing.") Then, "he, too, saw it,"'] * 50
     tokenizer = trained("byte-level", corpus, 400)
     ends = dict(zip(tokenizer.token_texts, sign_tables(tokenizer)[1].tolist(), strict=True))
-    found = {text: ends[text] for text in ('."', '!"', '.")', ",", "he", '"') if text in ends}
-    assert {text for text in found if len(text) > 1} >= {'."', "he"}
-    assert all(end == (text[-1] in '.!")') for text, end in found.items())
+    ends_of_text = {text: ends[text] for text in ('."', '!"', '.")', ",", "he", '"') if text in ends}
+    assert {text for text in ends_of_text if len(text) > 1} >= {'."', "he"}
+    assert all(end == (text[-1] in '.!")') for text, end in ends_of_text.items())
 
 
 def test_texts_that_are_slices_of_a_larger_array_are_counted_alone() -> None:

@@ -94,8 +94,10 @@ def split_store(folder: Path, parts: int) -> list[TokenSlice]:
     rows = list(TEXTS.items())
     size = -(-len(rows) // parts)
     chosen = [dict(rows[start : start + size]) for start in range(0, len(rows), size)]
-    found = [stored(folder, [documents(part)], f"tokens-{number}.arrow")[1][2] for number, part in enumerate(chosen)]
-    return [token_slice for slices in found for token_slice in slices]
+    stored_slices = [
+        stored(folder, [documents(part)], f"tokens-{number}.arrow")[1][2] for number, part in enumerate(chosen)
+    ]
+    return [token_slice for slices in stored_slices for token_slice in slices]
 
 
 def test_a_block_does_not_depend_on_the_order_of_its_slices(tmp_path: Path) -> None:
@@ -239,13 +241,13 @@ def test_where_ids_do_not_tell_words_the_store_does(kind: str, tmp_path: Path) -
         words = [[0, *np.diff(encoding.word_ids)] for encoding in encoded]
         flags = [place == 0 or bool(step) for steps in words for place, step in enumerate(steps)]
         expected[text_bits(name)] = ([token for encoding in encoded for token in encoding.ids], flags)
-    found = {}
+    starts_of = {}
     for block in blocks:
         begins = [0, *block.document_ends.tolist()]
         for number, name in enumerate(block.document_keys.tolist()):
             part = slice(begins[number], begins[number + 1])
-            found[name] = (block.tokens[part].tolist(), block.word_start[part].tolist())
-    assert {name: found[name] for name in expected} == expected
+            starts_of[name] = (block.tokens[part].tolist(), block.word_start[part].tolist())
+    assert {name: starts_of[name] for name in expected} == expected
     assert any(not flag for _, flags in expected.values() for flag in flags)
 
 

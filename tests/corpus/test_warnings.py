@@ -192,8 +192,8 @@ def test_articles_of_another_language_than_the_sentence_parameters_are_warned_of
     ],
 )
 def test_the_share_of_other_languages_decides(articles: dict[str, int], language: str, remedy: str | None) -> None:
-    found = [warning["remedy"] for warning in corpus_warnings.of_languages(articles, language)]
-    assert found == ([remedy] if remedy else [])
+    remedies = [warning["remedy"] for warning in corpus_warnings.of_languages(articles, language)]
+    assert remedies == ([remedy] if remedy else [])
 
 
 @pytest.mark.parametrize(("lost", "warned"), [(4_000, []), (6_000, ["text without prose"])])
@@ -203,21 +203,21 @@ def test_a_source_of_books_whose_text_is_mostly_in_no_document_is_named_with_the
     left_out = {"no prose": lost - 500, "broken: not text": 500, "header and licence": 90_000}
     counts = {"books": 4, "documents": 4, "book_bytes": 100_000}
     counts |= {f"bytes left out, {reason}": number for reason, number in left_out.items()}
-    found = list(corpus_warnings.of_sources({"novels": {"counts": counts, "drops": {}}}))
-    assert [warning["about"] for warning in found] == warned
-    if found:
-        assert "60%" in str(found[0]["found"])
-        assert "novels is in no document: no prose 5.5 kB, broken: not text 500 B" in str(found[0]["found"])
+    warnings = list(corpus_warnings.of_sources({"novels": {"counts": counts, "drops": {}}}))
+    assert [warning["about"] for warning in warnings] == warned
+    if warnings:
+        assert "60%" in str(warnings[0]["found"])
+        assert "novels is in no document: no prose 5.5 kB, broken: not text 500 B" in str(warnings[0]["found"])
 
 
 @pytest.mark.parametrize(("broken", "warned"), [(90_000, []), (110_000, ["text without prose"])])
 def test_rows_that_are_broken_count_by_their_bytes_however_few_they_are(broken: int, warned: list[str]) -> None:
     counts = {"rows": 4, "documents": 3, "text_bytes": 60_000, "bytes dropped, filter min-characters=9": 40_000}
     counts["bytes dropped, not a JSON object"] = broken
-    found = list(corpus_warnings.of_sources({"web": {"counts": counts, "drops": {"not a JSON object": 1}}}))
-    assert [warning["about"] for warning in found] == warned
+    warnings = list(corpus_warnings.of_sources({"web": {"counts": counts, "drops": {"not a JSON object": 1}}}))
+    assert [warning["about"] for warning in warnings] == warned
     share = "52% of the text of the source web is in no document: not a JSON object 110.0 kB"
-    assert all(share in str(warning["found"]) for warning in found)
+    assert all(share in str(warning["found"]) for warning in warnings)
 
 
 def test_pages_that_are_no_articles_are_no_loss_and_articles_without_prose_are() -> None:
@@ -229,8 +229,10 @@ def test_pages_that_are_no_articles_are_no_loss_and_articles_without_prose_are()
     }
     assert not list(corpus_warnings.of_sources({"wiki": {"counts": counts, "drops": {}}}))
     counts |= {"bytes dropped, no prose": 2_000}
-    [found] = corpus_warnings.of_sources({"wiki": {"counts": counts, "drops": {}}})
-    assert "52% of the text of the source wiki is in no document: stub 29.0 kB, no prose 2.0 kB" in str(found["found"])
+    [warning] = corpus_warnings.of_sources({"wiki": {"counts": counts, "drops": {}}})
+    assert "52% of the text of the source wiki is in no document: stub 29.0 kB, no prose 2.0 kB" in str(
+        warning["found"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -239,10 +241,10 @@ def test_pages_that_are_no_articles_are_no_loss_and_articles_without_prose_are()
 def test_text_that_stages_took_out_counts_by_its_bytes(rows: int, of_rows: int, warned: bool) -> None:
     counts = {"rows": rows, "documents": rows - 1, "text_bytes": 5_000}
     counts |= {"bytes removed, near duplicate": of_rows - 1_000, "bytes removed, test data of a.txt": 1_000}
-    found = list(corpus_warnings.of_sources({"web": {"counts": counts, "drops": {"near duplicate": 1}}}))
-    assert [warning["about"] for warning in found] == (["removed text"] if warned else [])
+    warnings = list(corpus_warnings.of_sources({"web": {"counts": counts, "drops": {"near duplicate": 1}}}))
+    assert [warning["about"] for warning in warnings] == (["removed text"] if warned else [])
     named = f"was taken out of them: near duplicate {(of_rows - 1_000) / 1000:.1f} kB, test data of a.txt 1.0 kB"
-    assert all(named in str(warning["found"]) for warning in found)
+    assert all(named in str(warning["found"]) for warning in warnings)
 
 
 @pytest.mark.parametrize(
@@ -253,13 +255,13 @@ def test_a_filter_is_judged_by_bytes_too(documents: int, size: int, share: str) 
     counts = {"rows": documents, "documents": documents - 1, "judged by min-characters=9": documents}
     counts |= {"dropped by min-characters=9": 1, "bytes judged by min-characters=9": size}
     counts |= {"bytes dropped by min-characters=9": 2 * size // 3}
-    found = list(corpus_warnings.of_sources({"web": {"counts": counts, "drops": {"filter min-characters=9": 1}}}))
-    assert [warning["about"] for warning in found] == (["filtered documents"] if share else [])
-    assert all(f"dropped {share} of the source web that it saw" in str(warning["found"]) for warning in found)
+    warnings = list(corpus_warnings.of_sources({"web": {"counts": counts, "drops": {"filter min-characters=9": 1}}}))
+    assert [warning["about"] for warning in warnings] == (["filtered documents"] if share else [])
+    assert all(f"dropped {share} of the source web that it saw" in str(warning["found"]) for warning in warnings)
 
 
 def test_a_filter_that_drops_most_documents_is_named_by_documents() -> None:
     counts = {"rows": 30, "documents": 10, "judged by c4-quality": 30, "dropped by c4-quality": 20}
     counts |= {"bytes judged by c4-quality": 9_000_000, "bytes dropped by c4-quality": 8_000_000}
-    [found] = corpus_warnings.of_sources({"web": {"counts": counts, "drops": {"c4_few_sentences": 20}}})
-    assert "dropped 66.7% of the documents of the source web" in str(found["found"])
+    [warning] = corpus_warnings.of_sources({"web": {"counts": counts, "drops": {"c4_few_sentences": 20}}})
+    assert "dropped 66.7% of the documents of the source web" in str(warning["found"])

@@ -56,8 +56,8 @@ def test_tokens_and_label_of_a_row_come_from_the_same_example(objective: str, ma
     expected = rows_of_plan(block, info, 0) | rows_of_plan(block, info, 1)
     labels = table[info.label].to_pylist() if info.label else [0] * table.num_rows
     names = table["example_id"].to_pylist()
-    found = dict(zip(names, zip(plain_rows(table), labels, strict=True), strict=True))
-    assert found == expected
+    label_of = dict(zip(names, zip(plain_rows(table), labels, strict=True), strict=True))
+    assert label_of == expected
     assert len(names) == len(expected)
 
 
@@ -77,9 +77,9 @@ def test_every_token_is_accounted_for(block: TokenBlock, info: PretrainingInfo) 
 @pytest.mark.parametrize("objective", ["sop", "doc-sentences", "full-sentences"])
 def test_without_nsp_every_token_stands_once_in_each_copy(objective: str) -> None:
     block, info = block_of(20), info_of(objective, dupe_factor=3)
-    found = Counter(token for row in plain_rows(table_of(written(block, info)[0])) for token in row)
-    del found[CLS], found[SEP]
-    assert found == {token: 3 * number for token, number in Counter(block.tokens.tolist()).items()}
+    token_counts = Counter(token for row in plain_rows(table_of(written(block, info)[0])) for token in row)
+    del token_counts[CLS], token_counts[SEP]
+    assert token_counts == {token: 3 * number for token, number in Counter(block.tokens.tolist()).items()}
 
 
 def test_the_same_block_gives_the_same_bytes() -> None:

@@ -68,25 +68,25 @@ def own(name: str) -> str:
 
 def clean(texts: list[str], *names: str) -> tuple[list[str], list[str | None], dict[str, int]]:
     counters = Counters()
-    found, reasons = cleaned(pa.array(texts, pa.string()), names, counters)
-    return found.to_pylist(), reasons.to_pylist(), counters.counts
+    texts_left, reasons = cleaned(pa.array(texts, pa.string()), names, counters)
+    return texts_left.to_pylist(), reasons.to_pylist(), counters.counts
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), min_size=1).map(str.strip)))
 def test_nfc_composes_characters(texts: list[str]) -> None:
-    found, _, counts = clean(texts, "nfc")
+    composed, _, counts = clean(texts, "nfc")
     expected = [unicodedata.normalize("NFC", text) for text in texts]
     changed = [place for place, text in enumerate(texts) if text != expected[place]]
     assert counts == {"changed by nfc": len(changed)}
-    assert [text for place, text in enumerate(found) if place not in changed] == [
+    assert [text for place, text in enumerate(composed) if place not in changed] == [
         text for place, text in enumerate(expected) if place not in changed
     ]
 
 
 def test_functions_and_objects_are_applied_in_turn_and_counted() -> None:
     texts = ["Salt 12.", "2024", "sea"]
-    found, reasons, counts = clean(texts, own("without_digits"), own("LOWER"))
-    assert found == ["salt .", "", "sea"]
+    cleaned_texts, reasons, counts = clean(texts, own("without_digits"), own("LOWER"))
+    assert cleaned_texts == ["salt .", "", "sea"]
     assert reasons == [None, f"emptied by {own('without_digits')}", None]
     assert counts == {f"changed by {own('without_digits')}": 2, f"changed by {own('LOWER')}": 1}
     assert clean(["A1"], own("LOWER"), own("without_digits"))[0] == ["a"]

@@ -32,8 +32,8 @@ def documents() -> list[tuple[str, str, str]]:
 
 def told(build_state: BuildState) -> dict[str, list[int]]:
     [(_, record)] = build_state.documents
-    found: dict[str, list[int]] = record.details[DOCUMENT_LANGUAGES]
-    return found
+    languages: dict[str, list[int]] = record.details[DOCUMENT_LANGUAGES]
+    return languages
 
 
 def counted(build_state: BuildState) -> dict[str, list[int]]:

@@ -107,10 +107,10 @@ def test_samples_are_the_same_for_ranges_of_any_size(tmp_path: Path) -> None:
         tasks = plan_documents([str(tmp_path / "x.jsonl")], str(tmp_path / str(target)), target)
         return dropped_texts([run_once(task, write_documents) for task in with_filters(tasks, ["gopher-quality"])])
 
-    found = [samples(target) for target in (1, 500, 1 << 20)]
-    assert found[0] == found[1] == found[2]
-    assert [len(found[0][reason]) for reason in found[0]] == [SAMPLES]
-    number, name, title, text, measured = found[0]["gopher_too_few_words"][0]
+    drawn = [samples(target) for target in (1, 500, 1 << 20)]
+    assert drawn[0] == drawn[1] == drawn[2]
+    assert [len(drawn[0][reason]) for reason in drawn[0]] == [SAMPLES]
+    number, name, title, text, measured = drawn[0]["gopher_too_few_words"][0]
     assert (name[:5], title, text[:10]) == ("short", "", "Too short,")
     assert isinstance(number, int)
     assert measured == "words 3, at least 50 expected (min_words)"
@@ -167,10 +167,12 @@ def test_a_filter_that_drops_most_or_nothing_is_a_warning() -> None:
     counts = {"rows": 20_000, "documents": 8000, f"judged by {quality}": 20_000, f"dropped by {quality}": 12_000}
     counts |= {f"judged by {mild}": 8000, f"dropped by {mild}": 0}
     drops = {"gopher_too_few_words": 9000, "gopher_too_many_hashes": 3000}
-    [(about, found)] = warned(counts, drops)
+    [(about, warned_share)] = warned(counts, drops)
     assert about == "filtered documents"
-    assert found.startswith("the filter gopher-quality dropped 60.0% of the documents of the source web that it saw, ")
-    assert found.endswith("as: gopher_too_few_words")
+    assert warned_share.startswith(
+        "the filter gopher-quality dropped 60.0% of the documents of the source web that it saw, "
+    )
+    assert warned_share.endswith("as: gopher_too_few_words")
     few = counts | {f"dropped by {quality}": 9999, f"judged by {mild}": 10_001}
     assert warned(few, drops) == [
         (

@@ -145,9 +145,9 @@ def test_ranges_of_any_size_keep_the_same_documents(name: str, smallest: int, tm
     expected = [
         reason is None for reason in drop_reasons(pa.array([text.strip() for text in TEXTS]), filters).to_pylist()
     ]
-    found = [tables(tmp_path, target, filters, name) for target in (smallest, 200, 1 << 20)]
-    assert found[0] == found[1] == found[2]
-    documents, drops = found[0]
+    kept_tables = [tables(tmp_path, target, filters, name) for target in (smallest, 200, 1 << 20)]
+    assert kept_tables[0] == kept_tables[1] == kept_tables[2]
+    documents, drops = kept_tables[0]
     assert 0 < len(documents) == sum(expected) < len(TEXTS)
     assert set(drops) == {f"filter {filter_name}" for filter_name in filters}
 

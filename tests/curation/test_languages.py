@@ -168,8 +168,8 @@ def test_languages_are_sources_with_weights_of_their_own(tmp_path: Path) -> None
 
 
 def _counts(manifest: dict[str, Any]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for split in manifest["splits"].values():
         for name, number in split["counts"].items():
-            found[name] = found.get(name, 0) + number
-    return found
+            counts[name] = counts.get(name, 0) + number
+    return counts

@@ -71,8 +71,8 @@ PIECES = [
 
 
 def clean(texts: list[str]) -> tuple[list[str], dict[str, int]]:
-    found, _ = cleaned(pa.array(texts, pa.string()), ["emails", "ip-addresses"], counters := Counters())
-    return found.to_pylist(), counters.counts
+    cleaned_texts, _ = cleaned(pa.array(texts, pa.string()), ["emails", "ip-addresses"], counters := Counters())
+    return cleaned_texts.to_pylist(), counters.counts
 
 
 @pytest.mark.parametrize(

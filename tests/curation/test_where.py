@@ -85,8 +85,8 @@ def test_whether_a_condition_can_hold_without_a_column_is_known_before(text: str
 @given(st.lists(st.one_of(st.none(), st.integers(-5, 5))), st.integers(-5, 5), st.sampled_from(["<", "<=", "==", "!="]))
 def test_comparisons_are_those_of_python(values: list[int | None], limit: int, sign: str) -> None:
     compare = {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne}[sign]
-    found = parse_condition(f"x {sign} {limit}").holds({"x": pa.array(values, pa.int64())}).tolist()
-    assert found == [value is not None and compare(value, limit) for value in values]
+    held_rows = parse_condition(f"x {sign} {limit}").holds({"x": pa.array(values, pa.int64())}).tolist()
+    assert held_rows == [value is not None and compare(value, limit) for value in values]
 
 
 def test_the_columns_are_those_that_not_every_document_has() -> None:

@@ -41,17 +41,17 @@ class Block:
 
 def blocks(markdown: str) -> list[Block]:
     """Return the blocks of a page in order, each `text` block as what the block before it shows."""
-    found: list[Block] = []
+    page_blocks: list[Block] = []
     for match in FENCE.finditer(markdown):
         language, _, rest = match["info"].partition(" ")
-        if language == "text" and found:
-            last = found.pop()
-            found.append(Block(last.language, last.title, last.body, last.not_run, match["body"]))
+        if language == "text" and page_blocks:
+            last = page_blocks.pop()
+            page_blocks.append(Block(last.language, last.title, last.body, last.not_run, match["body"]))
             continue
         title = re.search(r'title="([^"]+)"', rest)
         reason = re.search(r"<!-- not run: (.+?) -->", match["before"] or "")
-        found.append(Block(language, title[1] if title else "", match["body"], reason[1] if reason else ""))
-    return found
+        page_blocks.append(Block(language, title[1] if title else "", match["body"], reason[1] if reason else ""))
+    return page_blocks
 
 
 def text_that_is_run(markdown: str) -> str:

@@ -20,13 +20,13 @@ PAGES = [DOCS / "tutorial.md", *HOWTO, *sorted((DOCS / "explain").glob("*.md"))]
 
 def parameters() -> list[object]:
     """Return a parameter for each page with commands, the slow ones marked."""
-    found: list[object] = []
+    cases: list[object] = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         if any(not block.not_run for block in pages.blocks(text) if block.language in ("sh", "python")):
             marks = [pytest.mark.slow] if "<!-- slow -->" in text else []
-            found.append(pytest.param(page, marks=marks, id=page.stem))
-    return found
+            cases.append(pytest.param(page, marks=marks, id=page.stem))
+    return cases
 
 
 @pytest.fixture(scope="module")

@@ -27,12 +27,12 @@ def record(groups: list[list[int]], sha256: str = "s") -> PartMetadata:
 @given(st.lists(st.lists(st.integers(0, 50), max_size=8), max_size=5), st.integers(1, 120))
 def test_ranges_hold_every_row_group_once_and_are_of_bounded_size(parts: list[list[int]], target: int) -> None:
     ranges = cut_ranges([(f"p{i}", record([[1, size] for size in sizes])) for i, sizes in enumerate(parts)], target)
-    found = [
+    bounds = [
         (document_range.path, group)
         for document_range in ranges
         for group in range(document_range.first, document_range.last)
     ]
-    assert found == [(f"p{i}", group) for i, sizes in enumerate(parts) for group in range(len(sizes))]
+    assert bounds == [(f"p{i}", group) for i, sizes in enumerate(parts) for group in range(len(sizes))]
     for document_range in ranges:
         sizes = parts[int(document_range.path[1:])][document_range.first : document_range.last]
         assert document_range.text_bytes == sum(sizes)
@@ -48,10 +48,10 @@ def test_a_range_reads_its_row_groups_and_no_others(tmp_path: Path) -> None:
         [(str(tmp_path / "x.parquet"), PartMetadata("x", "f", 1, "s", 0, {}, {}, counters.details))], 10 << 20
     )
     assert len(ranges) == 2
-    found = [
+    rows_read = [
         [name for table in read_range(document_range) for name in table["id"].to_pylist()] for document_range in ranges
     ]
-    assert found == [["0", "1", "2", "3", "4", "5"], ["6", "7", "8"]]
+    assert rows_read == [["0", "1", "2", "3", "4", "5"], ["6", "7", "8"]]
     assert all(table.schema.equals(SCHEMA) for document_range in ranges for table in read_range(document_range))
 
 
@@ -94,9 +94,9 @@ def test_a_flipped_bit_in_any_page_is_noticed_when_it_is_read(tmp_path: Path) ->
     for place in range(begin, begin + text.total_compressed_size, 3):
         path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
         try:
-            found = [table.to_pylist() for document_range in ranges for table in read_range(document_range)]
+            rows_read = [table.to_pylist() for document_range in ranges for table in read_range(document_range)]
         except InputError:
             noticed += 1
         else:
-            assert found == whole
+            assert rows_read == whole
     assert noticed > 50

@@ -29,8 +29,8 @@ def test_documents_come_back_as_they_were(rows: list[Row]) -> None:
     assert (counters.counts.get("documents", 0), counters.counts.get("text_bytes", 0)) == (len(rows), sum(texts))
     slots: dict[int, list[int]] = {}
     for (name, *_), size in zip(rows, texts, strict=True):
-        found = slots.setdefault(slot(name), [0, 0])
-        found[0], found[1] = found[0] + 1, found[1] + size
+        of_slot = slots.setdefault(slot(name), [0, 0])
+        of_slot[0], of_slot[1] = of_slot[0] + 1, of_slot[1] + size
     assert counters.details["slots"] == [[slot, *slots[slot]] for slot in sorted(slots)]
 
 

@@ -147,8 +147,8 @@ def test_the_sample_corpus_is_replaced_by_any_other_and_named(tmp_path: Path) ->
 
 @pytest.mark.parametrize(("number", "rest"), [(3, ""), (4, " and 1 more files"), (1003, " and 1,000 more files")])
 def test_of_many_files_three_are_named(number: int, rest: str, tmp_path: Path) -> None:
-    found = {f"/corpus/{place:04d}": f"text:{place}:1" for place in range(number)}
-    made(tmp_path / "out", Origin("build", found))
+    changed_states = {f"/corpus/{place:04d}": f"text:{place}:1" for place in range(number)}
+    made(tmp_path / "out", Origin("build", changed_states))
     said = changes(str(tmp_path / "out"), Origin("build", {"/mine": "text:0:2"}))
     assert said[0][1].endswith(f" from /corpus/0000, /corpus/0001, /corpus/0002{rest}, left out now")
 

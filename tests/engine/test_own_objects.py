@@ -163,15 +163,15 @@ def test_a_partial_function_counts_by_the_code_of_its_own_module(
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    found = []
+    digests = []
     for text in ("one", "one", "another"):
         (tmp_path / "held.py").write_text(
             f"def f(suffix, text): return helper(text)\ndef helper(text): return {text!r}\n"
         )
         monkeypatch.delitem(sys.modules, "held", raising=False)
         importlib.invalidate_caches()
-        found.append(digest(partial(importlib.import_module("held").f, "!")))
-    assert found[0] == found[1] != found[2]
+        digests.append(digest(partial(importlib.import_module("held").f, "!")))
+    assert digests[0] == digests[1] != digests[2]
 
 
 def test_a_value_that_cannot_be_handed_over_is_refused() -> None:

@@ -191,9 +191,9 @@ def test_labels_are_as_short_as_tell_the_paths_apart() -> None:
 
 @given(st.lists(st.text(st.sampled_from("ab-/ ._\u65e5\u672c\udce9"), max_size=8), unique=True, max_size=30))
 def test_different_labels_have_different_part_names_that_any_file_system_takes(names: list[str]) -> None:
-    found = {part_name(name, number) for name in names for number in range(2)}
-    assert len(found) == 2 * len(names)
-    assert all(re.fullmatch(r"[A-Za-z0-9._-]+", name) for name in found)
+    names_made = {part_name(name, number) for name in names for number in range(2)}
+    assert len(names_made) == 2 * len(names)
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+", name) for name in names_made)
 
 
 def test_a_part_name_is_no_longer_than_a_file_system_takes() -> None:

@@ -91,9 +91,9 @@ def test_what_is_missing_damaged_or_of_other_settings_is_not_done(indexed: bool)
     change(some[3].path, b"cut short, or longer")
     change(some[4].record_path, files.read_if_there(some[4].record_path)[:-9])  # type: ignore[index]
     run_once(replace(some[5], fingerprint="other"), work)
-    found = load_all(some, write_index=True)
-    assert [record is not None for record in found] == [True, False, False, False, False, False, True]
-    assert found == [load(task) for task in some]
+    records = load_all(some, write_index=True)
+    assert [record is not None for record in records] == [True, False, False, False, False, False, True]
+    assert records == [load(task) for task in some]
     assert load_all(tasks("counted://corpora/none", 2)) == [None, None]
 
 

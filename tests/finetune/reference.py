@@ -24,24 +24,24 @@ def fast_tokenizer(tokenizer: WordPieceTokenizer, folder: Path) -> Any:
 
 def classification(tokenizer: Any, texts: Sequence[str], pairs: Sequence[str] | None, length: int) -> list[Any]:
     """Tokenize as run_glue does."""
-    found = tokenizer(
+    encoded = tokenizer(
         list(texts), None if pairs is None else list(pairs), truncation="longest_first", max_length=length
     )
-    return list(zip(found["input_ids"], found["token_type_ids"], strict=True))
+    return list(zip(encoded["input_ids"], encoded["token_type_ids"], strict=True))
 
 
 def token_classification(
     tokenizer: Any, sentences: Sequence[Sequence[str]], labels: Sequence[Sequence[int]], length: int
 ) -> list[Any]:
     """Tokenize words and align labels as run_ner does, label_all_tokens off."""
-    found = tokenizer(list(map(list, sentences)), truncation=True, max_length=length, is_split_into_words=True)
+    encoded = tokenizer(list(map(list, sentences)), truncation=True, max_length=length, is_split_into_words=True)
     rows = []
     for number, label in enumerate(labels):
         targets, previous = [], None
-        for word in found.word_ids(batch_index=number):
+        for word in encoded.word_ids(batch_index=number):
             targets.append(-100 if word is None or word == previous else label[word])
             previous = word
-        rows.append((found["input_ids"][number], targets))
+        rows.append((encoded["input_ids"][number], targets))
     return rows
 
 
@@ -52,7 +52,7 @@ def question_answering(
 
     Its loop for the first token runs past a window whose last token begins the answer; here it stops at that token.
     """
-    found = tokenizer(
+    encoded = tokenizer(
         [question.lstrip()],
         [context],
         truncation="only_second",
@@ -63,8 +63,8 @@ def question_answering(
         padding="max_length",
     )
     rows = []
-    for number, offsets in enumerate(found["offset_mapping"]):
-        ids, sequence = found["input_ids"][number], found.sequence_ids(number)
+    for number, offsets in enumerate(encoded["offset_mapping"]):
+        ids, sequence = encoded["input_ids"][number], encoded.sequence_ids(number)
         inside = [place for place, token in enumerate(sequence) if token == 1]
         start = end = 0
         if answer and inside:
@@ -76,11 +76,11 @@ def question_answering(
                 while offsets[last][1] >= stop:
                     last -= 1
                 start, end = first - 1, last + 1
-        tokens = sum(found["attention_mask"][number])
+        tokens = sum(encoded["attention_mask"][number])
         rows.append(
             {
                 "input_ids": ids[:tokens],
-                "token_type_ids": found["token_type_ids"][number][:tokens],
+                "token_type_ids": encoded["token_type_ids"][number][:tokens],
                 "start_positions": start,
                 "end_positions": end,
                 "offsets": [offsets[place] if sequence[place] == 1 else (-1, -1) for place in range(tokens)],
@@ -100,7 +100,7 @@ def best_answers(
     threshold: float | None,
 ) -> str:
     """Choose the answer to one question from the logits of its windows as utils_qa does."""
-    least, found = None, []
+    least, candidates = None, []
     for number, places in enumerate(offsets):
         null = start[number][0] + end[number][0]
         if least is None or least > null:
@@ -111,9 +111,9 @@ def best_answers(
                     continue
                 if last < first or last - first + 1 > longest:
                     continue
-                found.append((start[number][first] + end[number][last], places[first][0], places[last][1]))
-    if not found:
+                candidates.append((start[number][first] + end[number][last], places[first][0], places[last][1]))
+    if not candidates:
         return ""
-    score, begin, stop = max(found, key=lambda one: one[0])
+    score, begin, stop = max(candidates, key=lambda one: one[0])
     assert least is not None
     return "" if threshold is not None and least - score > threshold else context[begin:stop]

@@ -60,8 +60,8 @@ def test_rows_of_a_story_are_those_of_transformers_under_a_pretrained_vocabulary
 @settings(deadline=None)
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 40))
 def test_truncation_of_arrays_is_that_of_one_row(first: int, second: int, room: int) -> None:
-    found = longest_first(np.array([first]), np.array([second]), np.array([room]))
-    assert (int(found[0][0]), int(found[1][0])) == pairs.longest_first(first, second, room)
+    cut = longest_first(np.array([first]), np.array([second]), np.array([room]))
+    assert (int(cut[0][0]), int(cut[1][0])) == pairs.longest_first(first, second, room)
 
 
 @settings(deadline=None)
@@ -79,13 +79,13 @@ def test_rows_are_laid_out_as_one_by_one(
         return Segments(np.array(list(itertools.chain(*lists)), np.uint16), np.cumsum(lengths) - lengths, lengths)
 
     has = np.array([second is not None for _, second in segments], np.bool_)
-    found = join_segments(
+    joined_rows = join_segments(
         flat([first for first, _ in segments]),
         flat([second or [] for _, second in segments]),
         has,
         template=template,
     )
-    columns = {name: column.to_pylist() for name, column in found.columns().items()}
+    columns = {name: column.to_pylist() for name, column in joined_rows.columns().items()}
     expected = [pairs.row_of(a, b, template=template, pad_token_id=0) for a, b in segments]
     assert list(columns) == ["input_ids", *(["token_type_ids"] if template.has_types else [])]
     for name, lists in columns.items():

@@ -112,13 +112,13 @@ def hub_rows(name: str, split: str) -> list[dict[str, Any]]:
         lines.insert(0, ["source", "label", "mark", "sentence"])
     names, *rows = lines
     texts = GLUE[name].texts[0]
-    found: list[dict[str, Any]] = []
+    example_rows: list[dict[str, Any]] = []
     for row in (dict(zip(names, line, strict=False)) for line in rows if len(line) == len(names)):
         example: dict[str, Any] = {hub: row[own] for hub, own in zip(HUB_TEXTS.get(name, texts), texts, strict=True)}
         unknown = -1.0 if name == "stsb" else -1
-        example["label"] = LABELS[name][len(found)] if split == "train" else unknown
-        found.append(example | {"idx": len(found)})
-    return found
+        example["label"] = LABELS[name][len(example_rows)] if split == "train" else unknown
+        example_rows.append(example | {"idx": len(example_rows)})
+    return example_rows
 
 
 @pytest.mark.costly

@@ -40,25 +40,25 @@ def fast(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def rows(encoded: Any) -> list[dict[str, Any]]:
     columns = {name: encoded.columns[name].to_pylist() for name in (*COLUMNS, "offsets_start", "offsets_end")}
-    found = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-    for row in found:
+    rows_read = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    for row in rows_read:
         row["offsets"] = list(zip(row.pop("offsets_start"), row.pop("offsets_end"), strict=True))
-    return found
+    return rows_read
 
 
 def expected_rows(fast: Any, questions: list[Question], length: int, stride: int) -> list[dict[str, Any]]:
-    found = []
+    expected = []
     for question in questions:
         answer = question.answers[0] if question.answers else None
-        found += reference.question_answering(fast, question.question, question.context, answer, length, stride)
-    return found
+        expected += reference.question_answering(fast, question.question, question.context, answer, length, stride)
+    return expected
 
 
-def ordered(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def ordered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Put the two ends of a span in order: pieces of one character make the recipe's cross over."""
-    for row in found:
+    for row in rows:
         row["start_positions"], row["end_positions"] = sorted((row["start_positions"], row["end_positions"]))
-    return found
+    return rows
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -186,8 +186,8 @@ def test_an_answer_longer_than_any_window_is_counted() -> None:
     assert encoded.counts["answers_in_no_window"] == 1
     assert set(encoded.columns["start_positions"].to_pylist()) == {0}
     short = Question("q", "the", context, (("the", 0),))
-    found = encode_question_answering(TOKENIZER, [short], max_seq_length=14, doc_stride=2)
-    assert found.counts["answers_in_no_window"] == 0
+    answer_windows = encode_question_answering(TOKENIZER, [short], max_seq_length=14, doc_stride=2)
+    assert answer_windows.counts["answers_in_no_window"] == 0
 
 
 def test_settings_that_leave_a_context_no_room_are_refused() -> None:
@@ -212,12 +212,12 @@ def test_answers_are_those_that_the_recipe_of_transformers_chooses(threshold: fl
     draw = np.random.default_rng(3)
     start, end = (draw.normal(size=(len(encoded), 64), scale=3) for _ in range(2))
     contexts = {question.id: question.context for question in questions}
-    found = answers_from_logits(
+    answers = answers_from_logits(
         start, end, windows_of(encoded), contexts, n_best=7, max_answer_length=9, null_threshold=threshold
     )
     owners = encoded.columns["question_id"].to_pylist()
     offsets = [row["offsets"] for row in rows(encoded)]
-    assert list(found) == [question.id for question in questions]
+    assert list(answers) == [question.id for question in questions]
     for question in questions:
         places = [number for number, owner in enumerate(owners) if owner == question.id]
         assert len(places) > 1
@@ -230,10 +230,10 @@ def test_answers_are_those_that_the_recipe_of_transformers_chooses(threshold: fl
             longest=9,
             threshold=threshold,
         )
-        assert found[question.id].text == expected
+        assert answers[question.id].text == expected
     if threshold is not None:
-        differences = [answer.null_score_diff or 0.0 for answer in found.values()]
-        assert [answer.text == "" for answer in found.values()] == [question > threshold for question in differences]
+        differences = [answer.null_score_diff or 0.0 for answer in answers.values()]
+        assert [answer.text == "" for answer in answers.values()] == [question > threshold for question in differences]
 
 
 def test_logits_that_are_sure_of_the_labels_give_the_answers_back() -> None:
@@ -246,10 +246,10 @@ def test_logits_that_are_sure_of_the_labels_give_the_answers_back() -> None:
         start[number, row["start_positions"]] += 9
         end[number, row["end_positions"]] += 9
     contexts = {question.id: question.context for question in questions}
-    found = answers_from_logits(start, end, windows_of(encoded), contexts, null_threshold=0)
+    answers = answers_from_logits(start, end, windows_of(encoded), contexts, null_threshold=0)
     expected = {question.id: question.answers[0][0] if question.answers else "" for question in questions}
-    assert {name: answer.text for name, answer in found.items()} == expected
-    for answer in found.values():
+    assert {name: answer.text for name, answer in answers.items()} == expected
+    for answer in answers.values():
         assert sum(span.probability for span in answer.candidates) == pytest.approx(1)
 
 

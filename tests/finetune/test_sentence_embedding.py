@@ -40,21 +40,21 @@ def encoded(folder: Path, task: str, vocab: str, text: str, name: str = "a.tsv",
 
 def test_each_text_is_encoded_as_transformers_does(tmp_path: Path) -> None:
     theirs = fast_tokenizer(TOKENIZER, tmp_path / "vocab")
-    found = encode_sentences(TOKENIZER, TRIPLETS, max_seq_length=20)
+    encoded = encode_sentences(TOKENIZER, TRIPLETS, max_seq_length=20)
     for place, name in enumerate(("input_ids", "input_ids_2", "input_ids_3")):
         expected = theirs([texts[place] for texts in TRIPLETS], truncation=True, max_length=20)
-        assert found.columns[name].to_pylist() == expected["input_ids"]
+        assert encoded.columns[name].to_pylist() == expected["input_ids"]
         if not place:
-            assert found.columns["token_type_ids"].to_pylist() == expected["token_type_ids"]
+            assert encoded.columns["token_type_ids"].to_pylist() == expected["token_type_ids"]
     lengths = [[len(ids) for ids in theirs(texts)["input_ids"]] for texts in TRIPLETS]
-    assert found.counts == {
+    assert encoded.counts == {
         "examples": 8,
         "tokens": int(np.minimum(lengths, 20).sum()),
         "truncated_examples": sum(max(three) > 20 for three in lengths),
         "truncated_tokens": int(np.maximum(np.array(lengths) - 20, 0).sum()),
         "unlabelled_examples": 0,
     }
-    assert found.counts["truncated_examples"] > 0
+    assert encoded.counts["truncated_examples"] > 0
 
 
 def test_rows_have_at_most_128_tokens_unless_another_length_is_given() -> None:

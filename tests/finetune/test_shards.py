@@ -118,9 +118,9 @@ def test_the_reader_tells_the_task_and_how_rows_were_made(tmp_path: Path, vocab:
 def test_datasets_opens_the_folder_with_the_same_rows(tmp_path: Path, vocab: str, task: str) -> None:
     datasets = pytest.importorskip("datasets")
     out = encoded(tmp_path, task, vocab)
-    found = datasets.load_from_disk(str(out))
-    assert set(found) == {"train", "validation"}
-    assert found["train"].data.table.to_pylist() == open_shards(out).table.to_pylist()
+    opened = datasets.load_from_disk(str(out))
+    assert set(opened) == {"train", "validation"}
+    assert opened["train"].data.table.to_pylist() == open_shards(out).table.to_pylist()
 
 
 @pytest.mark.parametrize("task", KINDS)
@@ -168,14 +168,14 @@ def test_the_bytes_do_not_depend_on_how_many_examples_are_held_at_a_time(
         many(tmp_path, task, 2500),
         TaskConfig(task=task, max_seq_length=12, doc_stride=2, shard_examples=1100),
     )
-    found = []
+    digests = []
     for held in (4096, 1000, 7):
         monkeypatch.setattr("bertdata.finetune.task_shards.EXAMPLES_AT_ONCE", held)
         encode_task(tmp_path / "out", vocab, {"train": path, "validation": path}, config)
         files = sorted(path for path in (tmp_path / "out").rglob("*") if path.is_file())
-        found.append({str(file.relative_to(tmp_path)): file.read_bytes() for file in files})
-    assert len([name for name in found[0] if name.endswith(".arrow")]) == 6
-    assert found[0] == found[1] == found[2]
+        digests.append({str(file.relative_to(tmp_path)): file.read_bytes() for file in files})
+    assert len([name for name in digests[0] if name.endswith(".arrow")]) == 6
+    assert digests[0] == digests[1] == digests[2]
 
 
 @pytest.mark.costly
@@ -210,10 +210,10 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     path, task = many(tmp_path, "classification", 10), TASKS["classification"]
 
     def longer(*arguments: Any) -> Any:
-        found = task.read(*arguments)
+        rows_read = task.read(*arguments)
         many(tmp_path, "classification", 11)
         Path(path).write_text((tmp_path / "classification-11.jsonl").read_text())
-        return found
+        return rows_read
 
     monkeypatch.setitem(TASKS._items, "classification", replace(task, read=longer))
     with pytest.raises(InputError, match="changed while it was read: it had"):

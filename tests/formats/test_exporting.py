@@ -56,9 +56,9 @@ def test_parquet_holds_the_same_rows_types_and_metadata(build: Path, tmp_path: P
     for split, entries in described["splits"].items():
         table = open_shards(build, split).table
         paths = [tmp_path / "out" / entry["file"] for entry in entries]
-        found = pa.concat_tables([pq.read_table(path) for path in paths])
-        assert found.equals(table)
-        assert found.schema.metadata == table.schema.metadata
+        read_back = pa.concat_tables([pq.read_table(path) for path in paths])
+        assert read_back.equals(table)
+        assert read_back.schema.metadata == table.schema.metadata
         assert [entry["rows"] for entry in entries] == [pq.read_metadata(path).num_rows for path in paths]
         assert [entry["bytes"] for entry in entries] == [path.stat().st_size for path in paths]
 
@@ -90,10 +90,10 @@ def test_json_lines_hold_the_same_rows(build: Path, tmp_path: Path) -> None:
 def test_hf_is_a_folder_that_datasets_opens_with_the_same_rows(build: Path, tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     export(str(build), "hf", str(tmp_path / "out"))
-    found = datasets.load_from_disk(str(tmp_path / "out"))
-    assert set(found) == {"train", "validation"}
-    for split in found:
-        assert found[split].data.table.to_pylist() == open_shards(build, split).table.to_pylist()
+    opened = datasets.load_from_disk(str(tmp_path / "out"))
+    assert set(opened) == {"train", "validation"}
+    for split in opened:
+        assert opened[split].data.table.to_pylist() == open_shards(build, split).table.to_pylist()
 
 
 def test_hf_is_a_copy_that_our_reader_opens(build: Path, tmp_path: Path) -> None:

@@ -339,8 +339,8 @@ def test_rows_of_hdf5_are_written_a_chunk_of_the_file_at_a_time_whatever_batches
 def test_hdf5_has_the_types_of_nvidia(build: Path, tmp_path: Path) -> None:
     h5py = pytest.importorskip("h5py")
     with h5py.File(sorted((exported(build, "hdf5", tmp_path / "out") / "train").iterdir())[0]) as file:
-        found = {name: (str(file[name].dtype), file[name].ndim, file[name].compression) for name in file}
-    assert found == {
+        types = {name: (str(file[name].dtype), file[name].ndim, file[name].compression) for name in file}
+    assert types == {
         "input_ids": ("int32", 2, "gzip"),
         "input_mask": ("int8", 2, "gzip"),
         "segment_ids": ("int8", 2, "gzip"),

@@ -25,7 +25,7 @@ from tests.shards.build import TOKENIZER, write_build
 
 def read_mds(folder: Path) -> list[dict[str, Any]]:
     """Read the samples of a split as the documentation of the format says."""
-    found = []
+    rows_read = []
     index = json.loads((folder / "index.json").read_text())
     assert index["version"] == 2
     for shard in index["shards"]:
@@ -37,9 +37,9 @@ def read_mds(folder: Path) -> list[dict[str, Any]]:
         config = json.loads(data[4 + 4 * (samples + 1) : offsets[0]])
         assert config == {name: shard[name] for name in config}
         for begin, end in itertools.pairwise(offsets):
-            found.append(read_sample(data[begin:end], config))
+            rows_read.append(read_sample(data[begin:end], config))
         assert offsets[-1] == len(data)
-    return found
+    return rows_read
 
 
 def read_sample(data: bytes, config: dict[str, Any]) -> dict[str, Any]:
@@ -146,12 +146,12 @@ def test_mosaicml_streaming_reads_the_samples(tmp_path: Path) -> None:
     for name, build in (("a", write_build(tmp_path / "build")), ("b", questions(tmp_path))):
         export(str(build), "mds", str(tmp_path / name))
         folder = tmp_path / name / "train"
-        found = []
+        samples = []
         for shard in json.loads((folder / "index.json").read_text())["shards"]:
             reader = streaming.MDSReader.from_json(str(tmp_path / name), "train", shard)
-            found += [reader[number] for number in range(len(reader))]
+            samples += [reader[number] for number in range(len(reader))]
         expected = open_shards(build).table.to_pylist()
-        assert [{name: _plain(value) for name, value in row.items()} for row in found] == expected
+        assert [{name: _plain(value) for name, value in row.items()} for row in samples] == expected
 
 
 def _plain(value: Any) -> Any:

@@ -34,13 +34,13 @@ def build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def samples_of(build: Path, split: str, dialect: str) -> list[Row]:
     """Return what the samples of a split ought to be."""
     shards = open_shards(build, split)
-    found: list[Row] = []
+    samples: list[Row] = []
     for example in (example for number in range(len(shards)) for example in shards.examples(number)):
         ids, name = example["input_ids"].tolist(), str(example["example_id"])
         source = shards.info.sources[int(example["source"])]
         european = {"tokens": ids, "metadata": {"id": name, "source": source}}
-        found.append({"input_ids": ids, "id": name, "len": len(ids)} if dialect == "modernbert" else european)
-    return found
+        samples.append({"input_ids": ids, "id": name, "len": len(ids)} if dialect == "modernbert" else european)
+    return samples
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -71,8 +71,8 @@ def test_the_index_names_the_encodings_that_the_trainers_write_themselves(
     flags = ["--to", "mds", "--dialect", dialect, "--output", str(tmp_path / "out"), "--split", "validation"]
     assert dispatch(["export", str(build), *flags]) == 0
     for shard in json.loads((tmp_path / "out" / "validation" / "index.json").read_text())["shards"]:
-        found = zip(shard["column_encodings"], shard["column_sizes"], strict=True)
-        assert dict(zip(shard["column_names"], found, strict=True)) == columns
+        encoded_columns = zip(shard["column_encodings"], shard["column_sizes"], strict=True)
+        assert dict(zip(shard["column_names"], encoded_columns, strict=True)) == columns
 
 
 def test_without_a_dialect_the_export_does_not_name_one(build: Path, tmp_path: Path) -> None:
@@ -140,13 +140,13 @@ def test_the_checks_of_modernberts_reader_hold(tmp_path: Path) -> None:
     reader = pytest.importorskip("streaming.base.format", reason="needs mosaicml-streaming").reader_from_json
     build = write_build(tmp_path / "build", ExamplesConfig("full-sentences", max_seq_length=32))
     export(str(build), "mds", str(tmp_path / "out"), dialect="modernbert")
-    found = []
+    samples = []
     for info in json.loads((tmp_path / "out" / "train" / "index.json").read_text())["shards"]:
         shard = reader(str(tmp_path / "out"), "train", info)
         shard.validate(True)
         for number in range(shard.samples):
-            found.append({name: values for name, values in shard[number].items() if isinstance(values, np.ndarray)})
-    assert all(list(sample) == ["input_ids"] and sample["input_ids"].ndim == 1 for sample in found)
-    assert [sample["input_ids"].tolist() for sample in found] == [
+            samples.append({name: values for name, values in shard[number].items() if isinstance(values, np.ndarray)})
+    assert all(list(sample) == ["input_ids"] and sample["input_ids"].ndim == 1 for sample in samples)
+    assert [sample["input_ids"].tolist() for sample in samples] == [
         row["input_ids"] for row in samples_of(build, "train", "modernbert")
     ]

@@ -49,8 +49,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def metadata_of(card: Path) -> dict[str, Any]:
     yaml = pytest.importorskip("yaml")
-    found: dict[str, Any] = yaml.safe_load(card.read_text().split("---\n")[1])
-    return found
+    metadata: dict[str, Any] = yaml.safe_load(card.read_text().split("---\n")[1])
+    return metadata
 
 
 @pytest.mark.parametrize("file_format", ["parquet", "arrow"])
@@ -60,8 +60,8 @@ def test_datasets_read_the_rows_of_the_shards_and_nothing_private_is_there(
     datasets = pytest.importorskip("datasets")
     publish(str(built), str(tmp_path / "hub"), file_format)
     for phase in ("64", "128"):
-        found = datasets.load_dataset(str(tmp_path / "hub"), phase, cache_dir=str(tmp_path / "cache"))
-        for split, rows in found.items():
+        opened = datasets.load_dataset(str(tmp_path / "hub"), phase, cache_dir=str(tmp_path / "cache"))
+        for split, rows in opened.items():
             expected = open_shards(built / phase, split).table
             assert rows.data.table.column_names == expected.column_names
             assert rows.to_list() == expected.to_pylist()

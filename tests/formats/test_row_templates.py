@@ -28,8 +28,8 @@ def test_static_rows_without_token_types_have_no_segment_ids(model: str, to: str
     tokenizer = tokenizer_of(model)
     build = write_build(tmp_path / "build", config, pieces=tokenizer)
     export(str(build), to, str(tmp_path / "out"))
-    found = sorted((tmp_path / "out" / "train").iterdir())
-    assert all("segment_ids" not in fields for path in found for fields in read_fields(str(path), tokenizer))
+    paths = sorted((tmp_path / "out" / "train").iterdir())
+    assert all("segment_ids" not in fields for path in paths for fields in read_fields(str(path), tokenizer))
     import_shards({"train": [str(tmp_path / "out" / "train")]}, str(build / "tokenizer"), str(tmp_path / "back"))
     verify(tmp_path / "back")
     tables = [open_shards(place).table for place in (build, tmp_path / "back")]
@@ -72,8 +72,8 @@ def test_rows_as_they_are_have_the_columns_of_the_shards(model: str, tmp_path: P
     for to in ("parquet", "mds"):
         export(str(build), to, str(tmp_path / to))
     table = open_shards(build).table
-    found = pq.read_table(str(tmp_path / "parquet" / "train"))
-    assert found.column_names == table.column_names
-    assert found["input_ids"].to_pylist() == table["input_ids"].to_pylist()
+    read_back = pq.read_table(str(tmp_path / "parquet" / "train"))
+    assert read_back.column_names == table.column_names
+    assert read_back["input_ids"].to_pylist() == table["input_ids"].to_pylist()
     [config, *_] = files.read_json(str(tmp_path / "mds" / "train" / "index.json"))["shards"]
     assert config["column_names"] == sorted(table.column_names)

@@ -23,8 +23,8 @@ from tests.shards.build import TOKENIZER, write_build
 
 def rows_of(shards: Shards, **options: int) -> dict[str, Any]:
     rows = static_rows([shards], **options)
-    found = [fields for path in shards.paths for fields in ExportedShard(path, shards.table.schema, rows).fields()]
-    return {name: np.concatenate([fields[name] for fields in found]) for name in found[0]}
+    row_fields = [fields for path in shards.paths for fields in ExportedShard(path, shards.table.schema, rows).fields()]
+    return {name: np.concatenate([fields[name] for fields in row_fields]) for name in row_fields[0]}
 
 
 def batch_of(shards: Shards, epoch: int) -> dict[str, Any]:
@@ -40,46 +40,46 @@ def batch_of(shards: Shards, epoch: int) -> dict[str, Any]:
 def test_rows_are_what_the_loader_gives(tmp_path: Path, objective: str, masking: str, epoch: int) -> None:
     config = ExamplesConfig(objective=objective, masking=masking, max_seq_length=32)
     shards = open_shards(write_build(tmp_path, config, masking=MaskingConfig(mask_unit="word")))
-    found, batch = rows_of(shards, epoch=epoch), batch_of(shards, epoch)
+    rows, batch = rows_of(shards, epoch=epoch), batch_of(shards, epoch)
     width = batch["input_ids"].shape[1]
-    assert found["input_ids"].shape == (len(shards), 32)
+    assert rows["input_ids"].shape == (len(shards), 32)
     for name, theirs in (
         ("input_ids", "input_ids"),
         ("input_mask", "attention_mask"),
         ("segment_ids", "token_type_ids"),
     ):
-        assert (found[name][:, :width] == batch[theirs]).all()
-        assert not found[name][:, width:].any()
+        assert (rows[name][:, :width] == batch[theirs]).all()
+        assert not rows[name][:, width:].any()
     labels = np.full((len(shards), 32), -100)
-    row, column = np.nonzero(found["masked_lm_weights"])
-    labels[row, found["masked_lm_positions"][row, column]] = found["masked_lm_ids"][row, column]
+    row, column = np.nonzero(rows["masked_lm_weights"])
+    labels[row, rows["masked_lm_positions"][row, column]] = rows["masked_lm_ids"][row, column]
     assert (labels[:, :width] == batch["labels"]).all()
-    assert ("next_sentence_labels" in found) == (shards.info.label is not None)
+    assert ("next_sentence_labels" in rows) == (shards.info.label is not None)
     if shards.info.label:
-        assert (found["next_sentence_labels"] == batch[shards.info.label]).all()
+        assert (rows["next_sentence_labels"] == batch[shards.info.label]).all()
 
 
 @pytest.mark.parametrize("masking", ["static", "dynamic"])
 def test_the_examples_of_packed_rows_become_rows(tmp_path: Path, masking: str) -> None:
     config = ExamplesConfig(masking=masking, max_seq_length=64, short_seq_prob=0.5, pack=True)
     shards = open_shards(write_build(tmp_path, config))
-    found, batch = rows_of(shards), batch_of(shards, 0)
+    rows, batch = rows_of(shards), batch_of(shards, 0)
     width = batch["input_ids"].shape[1]
-    assert len(found["input_ids"]) == len(batch["input_ids"]) > len(shards)
-    assert (found["input_ids"][:, :width] == batch["input_ids"]).all()
-    assert (found["next_sentence_labels"] == batch["next_sentence_label"]).all()
+    assert len(rows["input_ids"]) == len(batch["input_ids"]) > len(shards)
+    assert (rows["input_ids"][:, :width] == batch["input_ids"]).all()
+    assert (rows["next_sentence_labels"] == batch["next_sentence_label"]).all()
     described = export(str(tmp_path), "hdf5", str(tmp_path.parent / f"{masking}-out"), ["train"])
     assert sum(entry["rows"] for entry in described["splits"]["train"]) == len(batch["input_ids"])
 
 
 def test_predictions_stand_in_the_order_of_their_positions_and_nothing_behind_them(tmp_path: Path) -> None:
-    found = rows_of(open_shards(write_build(tmp_path)), max_predictions_per_seq=9)
-    weights, positions = found["masked_lm_weights"], found["masked_lm_positions"]
+    rows = rows_of(open_shards(write_build(tmp_path)), max_predictions_per_seq=9)
+    weights, positions = rows["masked_lm_weights"], rows["masked_lm_positions"]
     assert weights.dtype == np.float32
     assert (np.diff(weights, axis=1) <= 0).all()
     assert (np.diff(positions, axis=1) > 0)[weights[:, 1:] > 0].all()
     assert not positions[weights == 0].any()
-    assert not found["masked_lm_ids"][weights == 0].any()
+    assert not rows["masked_lm_ids"][weights == 0].any()
 
 
 def test_the_room_for_predictions_is_the_limit_of_the_build_or_the_most_that_a_row_has(tmp_path: Path) -> None:

@@ -39,10 +39,10 @@ def example_class() -> Any:
     file = descriptor_pb2.FileDescriptorProto(name="example.proto", package="test", syntax="proto3")
 
     def message(holder: Any, name: str, *parts: tuple[str, int, int, int, str]) -> Any:
-        found = holder.add(name=name)
+        message_kind = holder.add(name=name)
         for part, number, kind, label, of in parts:
-            found.field.add(name=part, number=number, type=kind, label=label, type_name=of or None)
-        return found
+            message_kind.field.add(name=part, number=number, type=kind, label=label, type_name=of or None)
+        return message_kind
 
     one, many = field.LABEL_OPTIONAL, field.LABEL_REPEATED
     types = file.message_type
@@ -212,15 +212,15 @@ def test_protobuf_reads_our_messages_and_we_read_its(rows: int, width: int, data
         for name in parsed:
             again.features.feature[name].CopyFrom(parsed[name])
         theirs.append(again.SerializeToString())
-    for found in (decode_examples(messages), decode_examples(theirs)):
-        assert [token_id.tolist() for token_id in found["input_ids"]] == whole.tolist()
-        assert [weight.tolist() for weight in found["weights"]] == parts.tolist()
+    for decoded in (decode_examples(messages), decode_examples(theirs)):
+        assert [token_id.tolist() for token_id in decoded["input_ids"]] == whole.tolist()
+        assert [weight.tolist() for weight in decoded["weights"]] == parts.tolist()
 
 
 @pytest.mark.parametrize("value", [0, 1, 127, 128, 129, 16_383, 16_384, 16_385, 1 << 21, (1 << 63) - 1])
 def test_numbers_at_the_borders_of_varints_are_read_back(value: int) -> None:
-    [found] = decode_examples(encode_examples({"a": np.array([[value, 5, value]])}))["a"]
-    assert found.tolist() == [value, 5, value]
+    [decoded] = decode_examples(encode_examples({"a": np.array([[value, 5, value]])}))["a"]
+    assert decoded.tolist() == [value, 5, value]
 
 
 def test_fields_that_are_not_known_are_passed_over_whatever_their_wire_type() -> None:
@@ -263,7 +263,7 @@ def test_other_bytes_are_refused_or_read_as_protobuf_reads_them(data: bytes) -> 
     cuts = [whole[:size] + data for size in range(1, len(whole))]
     for message in (data, whole + data, *cuts):
         try:
-            found = {name: values[0].tolist() for name, values in decode_examples([message]).items()}
+            decoded = {name: values[0].tolist() for name, values in decode_examples([message]).items()}
         except InputError:
             continue
         try:
@@ -271,9 +271,9 @@ def test_other_bytes_are_refused_or_read_as_protobuf_reads_them(data: bytes) -> 
             theirs = {name: list(values.int64_list.value) for name, values in features.items()}
         except DecodeError:
             theirs = {}
-        for name, numbers in found.items():  # protobuf leaves out an entry with something unknown in it
+        for name, numbers in decoded.items():  # protobuf leaves out an entry with something unknown in it
             assert numbers in ([], theirs.get(name, [7, 300]))
-        assert set(theirs) <= set(found)
+        assert set(theirs) <= set(decoded)
 
 
 def test_masked_checksums_are_rotated_and_shifted() -> None:

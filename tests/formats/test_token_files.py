@@ -81,27 +81,27 @@ def test_megatron_core_itself_reads_the_same(tmp_path: Path, name: str) -> None:
     indexed = pytest.importorskip("megatron.core.datasets.indexed_dataset", reason="megatron-core is not installed")
     build = built(tmp_path, name)
     described = export(str(build), "megatron", str(tmp_path / "out"), ["train"])
-    found = []
+    sequences = []
     for entry in described["splits"]["train"]:
         dataset = indexed.IndexedDataset(str(tmp_path / "out" / entry["file"].removesuffix(".bin")))
         borders = dataset.document_indices.tolist()
-        found += [[dataset[i].tolist() for i in range(*pair)] for pair in pairwise(borders)]
-    assert found == [segments(row) for row in rows_of(build)]
+        sequences += [[dataset[i].tolist() for i in range(*pair)] for pair in pairwise(borders)]
+    assert sequences == [segments(row) for row in rows_of(build)]
 
 
 @pytest.mark.parametrize("name", ["one segment", "packed"])
 def test_a_ds_file_has_the_ids_of_examples_and_where_they_end(tmp_path: Path, name: str) -> None:
     build = built(tmp_path, name)
     described = export(str(build), "ds", str(tmp_path / "out"), ["train"])
-    found = []
+    rows = []
     for entry in described["splits"]["train"]:
         path = tmp_path / "out" / entry["file"]
         assert entry["beside"] == [f"{path.name}.index", f"{path.name}.metadata"]
         ids: NDArray[Any] = np.fromfile(path, "<u2")
         ends = np.fromfile(f"{path}.index", "<u8").astype(int)
         assert Path(f"{path}.metadata").read_text().split("\n")[:2] == ["../tokenizer|2", str(len(ids))]
-        found += [part.tolist() for part in np.split(ids, ends)[:-1]]
-    assert found == [row["input_ids"] for row in rows_of(build)]
+        rows += [part.tolist() for part in np.split(ids, ends)[:-1]]
+    assert rows == [row["input_ids"] for row in rows_of(build)]
 
 
 def test_datatrove_itself_reads_the_same(tmp_path: Path) -> None:
@@ -140,8 +140,10 @@ def test_webdataset_itself_reads_the_same(tmp_path: Path) -> None:
     build = built(tmp_path, "order")
     described = export(str(build), "webdataset", str(tmp_path / "out"), ["train"])
     paths = [str(tmp_path / "out" / entry["file"]) for entry in described["splits"]["train"]]
-    found = [sample["json"] for sample in webdataset.WebDataset(paths, shardshuffle=False, empty_check=False).decode()]
-    assert found == open_shards(build, "train").table.to_pylist()
+    samples = [
+        sample["json"] for sample in webdataset.WebDataset(paths, shardshuffle=False, empty_check=False).decode()
+    ]
+    assert samples == open_shards(build, "train").table.to_pylist()
 
 
 @pytest.mark.parametrize("to", ["megatron", "ds"])

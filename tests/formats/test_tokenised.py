@@ -158,8 +158,8 @@ def test_tables_of_a_tokenizer_of_transformers_are_read(build: Path, tmp_path: P
 
 def test_a_folder_of_datasets_is_read_without_its_caches(build: Path, tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
-    found = datasets.Dataset.from_dict(as_transformers(rows_of(build)))
-    found.save_to_disk(tmp_path / "rows")
+    dataset = datasets.Dataset.from_dict(as_transformers(rows_of(build)))
+    dataset.save_to_disk(tmp_path / "rows")
     saved = datasets.load_from_disk(tmp_path / "rows")
     saved.map(lambda row: {"input_ids": row["input_ids"][:3]}, load_from_cache_file=False)
     assert list((tmp_path / "rows").glob("cache-*.arrow"))
@@ -205,8 +205,8 @@ def test_rows_of_lddl_are_read(build: Path, tmp_path: Path, masked: bool, binned
         rows = rows[:40]
     else:
         pq.write_table(table, tmp_path / "rows" / "part.0.parquet")
-    found = rows_of(back(tmp_path / "rows", build, tmp_path / "back"))
-    for row, expected in zip(found, rows, strict=True):
+    rows_read = rows_of(back(tmp_path / "rows", build, tmp_path / "back"))
+    for row, expected in zip(rows_read, rows, strict=True):
         ids = list(row["input_ids"])
         if masked:
             labelled = [place for place, label in enumerate(row["labels"]) if label != -100]
@@ -225,8 +225,8 @@ def test_records_of_electra_have_no_masks_and_get_them_from_a_loader(build: Path
     fields = {to: np.array(columns[name]) for name, to in named.items()}
     (tmp_path / "rows").mkdir()
     (tmp_path / "rows" / "pretrain_data.tfrecord-3-of-1000").write_bytes(frame(encode_examples(fields)))
-    found = rows_of(back(tmp_path / "rows", build, tmp_path / "back"))
-    assert found == [{name: row[name] for name in ("input_ids", "token_type_ids")} for row in rows]
+    rows_read = rows_of(back(tmp_path / "rows", build, tmp_path / "back"))
+    assert rows_read == [{name: row[name] for name in ("input_ids", "token_type_ids")} for row in rows]
 
 
 def _change(name: str, change: Callable[[list[Any]], list[Any]]) -> Callable[[dict[str, Any]], dict[str, Any]]:

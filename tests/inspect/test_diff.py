@@ -19,10 +19,10 @@ from tests.small_build import write_build
 
 def test_a_build_is_the_same_as_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_build(tmp_path / "a", documents=20)
-    found = diff(str(tmp_path / "a"), str(tmp_path / "a"))
-    assert found.same
-    assert found.same_shards > 0
-    assert not any(found.sections.values())
+    difference = diff(str(tmp_path / "a"), str(tmp_path / "a"))
+    assert difference.same
+    assert difference.same_shards > 0
+    assert not any(difference.sections.values())
     assert dispatch(["diff", str(tmp_path / "a"), str(tmp_path / "a")]) == 0
     assert capsys.readouterr().out.rstrip().endswith("have the same bytes.")
     assert conclusion(Difference({}, 1, [])) == "The one shard has the same bytes."
@@ -31,34 +31,34 @@ def test_a_build_is_the_same_as_itself(tmp_path: Path, capsys: pytest.CaptureFix
 def test_counts_and_shards_that_differ_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_build(tmp_path / "a", documents=20)
     write_build(tmp_path / "b", documents=30)
-    found = diff(str(tmp_path / "a"), str(tmp_path / "b"))
-    assert not found.same
-    counts = {change.name: (change.first, change.second) for change in found.sections["counts"]}
+    difference = diff(str(tmp_path / "a"), str(tmp_path / "b"))
+    assert not difference.same
+    counts = {change.name: (change.first, change.second) for change in difference.sections["counts"]}
     manifests = [json.loads((tmp_path / name / "manifest.json").read_text()) for name in "ab"]
     numbers = tuple(manifest["splits"]["train"]["counts"]["documents"] for manifest in manifests)
     assert counts["train: documents"] == numbers
     assert dispatch(["diff", str(tmp_path / "a"), str(tmp_path / "b"), "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["same"] is False
-    assert {shard["name"] for shard in shown["shards"]["others"]} == {change.name for change in found.other_shards}
+    assert {shard["name"] for shard in shown["shards"]["others"]} == {change.name for change in difference.other_shards}
 
 
 def test_the_reasons_are_what_a_build_is_made_from() -> None:
     sections = {"settings": [Change("seed", 0, 1)], "counts": [Change("train: rows", 1, 2)]}
-    found = Difference(sections, 1, [Change("train/a", "12", "34")])
-    assert found.reasons == ["settings"]
-    assert conclusion(found).endswith("made with other settings: seed.")
-    assert "verify" in conclusion(Difference({"counts": sections["counts"]}, 0, found.other_shards))
+    difference = Difference(sections, 1, [Change("train/a", "12", "34")])
+    assert difference.reasons == ["settings"]
+    assert conclusion(difference).endswith("made with other settings: seed.")
+    assert "verify" in conclusion(Difference({"counts": sections["counts"]}, 0, difference.other_shards))
 
 
 def test_another_version_of_bertdata_is_a_reason(tmp_path: Path) -> None:
     for name in "ab":
         place = write_build(tmp_path / name, documents=20) / "manifest.json"
     files.write_json(str(place), sealed(files.read_json(str(place)) | {"bertdata": "0.0.1"}))
-    found = diff(str(tmp_path / "a"), str(tmp_path / "b"))
-    assert found.reasons == ["version"]
-    assert [(change.name, change.second) for change in found.sections["version"]] == [("bertdata", "0.0.1")]
-    assert conclusion(found).endswith("although these differ: version.")
+    difference = diff(str(tmp_path / "a"), str(tmp_path / "b"))
+    assert difference.reasons == ["version"]
+    assert [(change.name, change.second) for change in difference.sections["version"]] == [("bertdata", "0.0.1")]
+    assert conclusion(difference).endswith("although these differ: version.")
 
 
 def printed(capsys: pytest.CaptureFixture[str], first: Path, second: Path) -> str:

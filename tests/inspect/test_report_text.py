@@ -44,13 +44,13 @@ def write_documents(path: Path, texts: list[str] = TEXTS) -> Path:
 
 
 def test_the_shortest_documents_and_those_with_the_fewest_letters_are_found(tmp_path: Path) -> None:
-    found = measure_text([str(write_documents(tmp_path / "a.parquet"))], tokenizer(), samples=1)
-    assert found is not None
-    assert (found.documents, found.characters) == (4, sum(map(len, TEXTS)))
-    assert [(text.name, text.characters) for text in found.shortest] == [("d3", len(TEXTS[3]))]
-    assert [(text.name, text.characters) for text in found.longest] == [("d0", len(TEXTS[0]))]
-    assert [(text.name, text.letters) for text in found.oddest] == [("d2", 0.0)]
-    assert sum(number for *_, number in found.lengths) == 4
+    figures = measure_text([str(write_documents(tmp_path / "a.parquet"))], tokenizer(), samples=1)
+    assert figures is not None
+    assert (figures.documents, figures.characters) == (4, sum(map(len, TEXTS)))
+    assert [(text.name, text.characters) for text in figures.shortest] == [("d3", len(TEXTS[3]))]
+    assert [(text.name, text.characters) for text in figures.longest] == [("d0", len(TEXTS[0]))]
+    assert [(text.name, text.letters) for text in figures.oddest] == [("d2", 0.0)]
+    assert sum(number for *_, number in figures.lengths) == 4
 
 
 def test_documents_are_not_more_than_there_are_and_a_kind_is_not_called_a_source(tmp_path: Path) -> None:
@@ -70,9 +70,9 @@ def test_documents_are_not_more_than_there_are_and_a_kind_is_not_called_a_source
 
 
 def test_characters_that_become_unknown_are_counted_where_they_are() -> None:
-    found = measure_words(tokenizer(), ["ɡ salt ɡ", "塩 water"])
-    assert found.unknown_characters == (("ɡ", 2), ("塩", 1))
-    assert (found.words, found.tokens, found.single_token_words, found.unknown_tokens) == (5, 5, 2, 3)
+    figures = measure_words(tokenizer(), ["ɡ salt ɡ", "塩 water"])
+    assert figures.unknown_characters == (("ɡ", 2), ("塩", 1))
+    assert (figures.words, figures.tokens, figures.single_token_words, figures.unknown_tokens) == (5, 5, 2, 3)
 
 
 def test_a_dropped_document_stands_under_its_heading_with_its_rule_and_its_beginning() -> None:
@@ -131,10 +131,10 @@ def test_parts_are_read_evenly_of_many_and_the_next_where_one_is_empty(
 
 def test_documents_without_other_columns_are_measured_and_without_text_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": [PROSE]}), tmp_path / "a.parquet")
-    found = measure_text([str(tmp_path / "a.parquet")], None)
-    assert found is not None
-    assert [text.name for text in found.shortest] == ["untitled"]
-    assert found.words is None
+    figures = measure_text([str(tmp_path / "a.parquet")], None)
+    assert figures is not None
+    assert [text.name for text in figures.shortest] == ["untitled"]
+    assert figures.words is None
     pq.write_table(pa.table({"body": [PROSE]}), tmp_path / "a.parquet")
     with pytest.raises(InputError, match="no column `text`, as documents have"):
         measure_text([str(tmp_path / "a.parquet")], None)
@@ -144,14 +144,14 @@ def test_counted_words_give_what_their_texts_would() -> None:
     words = {"salt": 3, "keeper": 2, "ɡ": 5, "water": 1}
     tables = [pa.table({"word": [word], "count": pa.array([number], pa.int64())}) for word, number in words.items()]
     one, texts = tokenizer(), [" ".join(word for word, number in words.items() for _ in range(number))]
-    found, whole = measure_counted(one, tables), measure_words(tokenizer(), texts)
-    assert (found.words.words, found.words.tokens) == (whole.words, whole.tokens) == (11, 13)
-    assert found.words.single_token_words == whole.single_token_words == 4
-    assert found.words.unknown_tokens == whole.unknown_tokens == 5
-    assert found.words.unknown_characters == whole.unknown_characters == (("ɡ", 5),)
-    assert found.token_counts.tolist() == np.bincount(one.encode(texts[0]), minlength=one.vocab_size).tolist()
-    assert found.lengths == (0, 9, 2)
-    assert found.costliest == (("keeper", 2, ("keep", "##er")),)
+    figures, whole = measure_counted(one, tables), measure_words(tokenizer(), texts)
+    assert (figures.words.words, figures.words.tokens) == (whole.words, whole.tokens) == (11, 13)
+    assert figures.words.single_token_words == whole.single_token_words == 4
+    assert figures.words.unknown_tokens == whole.unknown_tokens == 5
+    assert figures.words.unknown_characters == whole.unknown_characters == (("ɡ", 5),)
+    assert figures.token_counts.tolist() == np.bincount(one.encode(texts[0]), minlength=one.vocab_size).tolist()
+    assert figures.lengths == (0, 9, 2)
+    assert figures.costliest == (("keeper", 2, ("keep", "##er")),)
 
 
 def test_dropped_pages_are_named_by_reason_where_they_were_kept(tmp_path: Path) -> None:

@@ -44,6 +44,6 @@ def write_strings(path: Path, offsets: list[int], *, stream: bool = True) -> Pat
 def _changed(data: bytes, array: pa.Array, offsets: list[int]) -> bytes:
     """Return a file of an array with other offsets, which come after all metadata that may look like them."""
     right = np.frombuffer(array.buffers()[1], "<i4", len(array) + 1).tobytes()
-    before, found, after = data.rpartition(right)
-    assert found
+    before, old, after = data.rpartition(right)
+    assert old
     return before + np.array(offsets, "<i4").tobytes() + after

@@ -74,11 +74,11 @@ def test_pieces_come_with_the_offset_of_their_stream_however_the_file_is_read(ki
     before = b"not a stream"
     raw = io.BytesIO(before + b"".join(streams))
     raw.seek(len(before))
-    found: dict[int, bytes] = {}
+    by_offset: dict[int, bytes] = {}
     for offset, output in compression.decompress(raw, kind, "x", data.draw(st.integers(1, 400))):
-        found[offset] = found.get(offset, b"") + output
+        by_offset[offset] = by_offset.get(offset, b"") + output
     starts = [len(before) + sum(map(len, streams[:number])) for number in range(len(streams))]
-    assert found == dict(zip(starts, pieces, strict=True))
+    assert by_offset == dict(zip(starts, pieces, strict=True))
 
 
 def test_plain_bytes_come_with_their_own_offset() -> None:

@@ -25,8 +25,8 @@ def test_damaged_files_come_in_order_with_what_was_found(
     (tmp_path / "part-3").write_bytes(b"33")
     (first, problem), other = damaged(expected, "checking")
     assert (first, problem) == (expected[1][0], "there is no such file; check the path")
-    found = hashlib.sha256(b"33").hexdigest()[:12]
-    assert other == (expected[3][0], f"its SHA-256 is {found}, expected {expected[3][1][:12]}")
+    digest = hashlib.sha256(b"33").hexdigest()[:12]
+    assert other == (expected[3][0], f"its SHA-256 is {digest}, expected {expected[3][1][:12]}")
 
 
 def test_of_no_files_none_is_damaged() -> None:

@@ -67,8 +67,8 @@ def test_the_first_bad_byte_is_found_wherever_it_is(offset: int, tmp_path: Path)
     ],
 )
 def test_the_likeliest_encoding_of_short_texts_gives_the_text(encoding: str, text: str) -> None:
-    found = guesses(text.encode(encoding))[0].encoding
-    assert text.encode(encoding).decode(found) == text
+    encoding_guessed = guesses(text.encode(encoding))[0].encoding
+    assert text.encode(encoding).decode(encoding_guessed) == text
 
 
 def test_latin1_is_advised_for_no_text() -> None:

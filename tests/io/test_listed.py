@@ -27,9 +27,9 @@ def test_an_identity_is_the_same_from_a_listing_and_without_one(pattern: str, fo
     path = f"{folder}/a.txt"
     alone, size = files.identity(path), files.size(path)
     with kept_listings():
-        [found] = [found for found in expand([pattern.format(folder)], (".txt",)) if found.endswith("a.txt")]
-        assert listed.info(found) is not None
-        assert (files.identity(found), files.size(found)) == (alone, size)
+        [entry] = [entry for entry in expand([pattern.format(folder)], (".txt",)) if entry.endswith("a.txt")]
+        assert listed.info(entry) is not None
+        assert (files.identity(entry), files.size(entry)) == (alone, size)
 
 
 def test_a_blob_of_azure_has_one_tag_alone_and_in_a_listing_which_says_less_of_it() -> None:
@@ -44,15 +44,15 @@ def test_a_blob_of_azure_has_one_tag_alone_and_in_a_listing_which_says_less_of_i
 def test_what_is_kept_ends_with_the_outermost_context(folder: str) -> None:
     with kept_listings():
         with kept_listings():
-            [found, _] = expand([folder], (".txt",))
-        before = files.identity(found)
-        files.write_bytes(found, b"longer than before")
-        assert files.identity(found) == before
-    assert listed.info(found) is None
-    assert files.identity(found) != before
-    assert files.size(found) == 18
+            [path, _] = expand([folder], (".txt",))
+        before = files.identity(path)
+        files.write_bytes(path, b"longer than before")
+        assert files.identity(path) == before
+    assert listed.info(path) is None
+    assert files.identity(path) != before
+    assert files.size(path) == 18
 
 
 def test_nothing_is_kept_outside_of_a_context(folder: str) -> None:
-    [found, _] = expand([folder], (".txt",))
-    assert listed.info(found) is None
+    [path, _] = expand([folder], (".txt",))
+    assert listed.info(path) is None

@@ -27,8 +27,8 @@ def test_folders_globs_and_paths_give_each_file_once_and_sorted(tmp_path: Path) 
     expected = [str(tmp_path / name) for name in ("a.txt", "b/1.TXT", "b/2.txt", "c/deep/er/3.txt.gz")]
     suffixes = (".txt", ".txt.gz")
     given = [str(tmp_path / "c"), str(tmp_path), str(tmp_path / "*.txt"), str(tmp_path / "b" / ".." / "a.txt")]
-    found = expand(given, suffixes)
-    assert [os.path.realpath(path) for path in found] == expected
+    listed = expand(given, suffixes)
+    assert [os.path.realpath(path) for path in listed] == expected
     assert expand([str(tmp_path / "**" / "*.txt")], suffixes) == [expected[0], expected[2]]
     assert expand([str(tmp_path / "[bc]")], suffixes) == expected[1:]
 
@@ -121,23 +121,23 @@ def test_a_url_is_no_local_folder_of_its_name(tmp_path: Path, monkeypatch: pytes
 def test_urls_are_found_like_paths(memory: str) -> None:
     for name in ("d/b.txt", "d/a.txt", "d/.hidden/x.txt", "d/.y.txt", "d/skip.md", "e/c.txt"):
         files.write_bytes(f"{memory}/{name}", b"1")
-    found = [f"{memory.replace('://', ':///')}/{name}" for name in ("d/a.txt", "d/b.txt", "e/c.txt")]
+    listed = [f"{memory.replace('://', ':///')}/{name}" for name in ("d/a.txt", "d/b.txt", "e/c.txt")]
 
     def same(paths: list[str]) -> list[str]:
         return [path.replace(":///", "://") for path in paths]
 
-    assert same(expand([f"{memory}/d"], (".txt",))) == same(found[:2])
-    assert same(expand([f"{memory}/*"], (".txt",))) == same(found)
-    assert same(expand([f"{memory}/d/*.txt", f"{memory}/d"], (".txt",))) == same(found[:2])
+    assert same(expand([f"{memory}/d"], (".txt",))) == same(listed[:2])
+    assert same(expand([f"{memory}/*"], (".txt",))) == same(listed)
+    assert same(expand([f"{memory}/d/*.txt", f"{memory}/d"], (".txt",))) == same(listed[:2])
     assert same(expand([f"{memory}/d/skip.md"], (".txt",))) == [f"{memory}/d/skip.md"]
-    assert same(expand([f"{memory}/d", f"{memory}/d/a.txt"], (".txt",))) == same(found[:2])
+    assert same(expand([f"{memory}/d", f"{memory}/d/a.txt"], (".txt",))) == same(listed[:2])
 
 
 def test_a_hidden_folder_named_at_a_url_is_read_and_hidden_ones_below_it_are_not(memory: str) -> None:
     for name in (".kept/a.txt", ".kept/.hidden/b.txt", ".kept/.c.txt", ".kept/d/e.txt"):
         files.write_bytes(f"{memory}/{name}", b"1")
-    found = expand([f"{memory}/.kept"], (".txt",))
-    assert [path.rpartition(".kept/")[2] for path in found] == ["a.txt", "d/e.txt"]
+    listed = expand([f"{memory}/.kept"], (".txt",))
+    assert [path.rpartition(".kept/")[2] for path in listed] == ["a.txt", "d/e.txt"]
 
 
 def test_below_a_folder_that_is_not_there_a_glob_names_nothing(tmp_path: Path) -> None:

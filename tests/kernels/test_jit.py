@@ -59,12 +59,12 @@ def test_a_kernel_says_that_it_is_compiled_and_nothing_where_it_is_loaded(tmp_pa
         command = [sys.executable, str(tmp_path / "kernel.py")]
         return subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout.strip()
 
-    found = "[0, 2, 4, 6] 6 {} [0.0, 2.0, 4.0, 6.0] {}"
-    assert told() == found.format(2, 3)
-    assert told() == found.format(0, 0)
+    printed = "[0, 2, 4, 6] 6 {} [0.0, 2.0, 4.0, 6.0] {}"
+    assert told() == printed.format(2, 3)
+    assert told() == printed.format(0, 0)
     for path in (tmp_path / "kept").rglob("*.nbi"):
         path.write_bytes(b"damaged")
-    assert told() == found.format(2, 3)
+    assert told() == printed.format(2, 3)
 
 
 READ_ONLY = """

@@ -27,8 +27,8 @@ def steps_of(outputs: Sequence[Sequence[Sequence[Pair]]]) -> list[list[Pair]]:
 
 def assert_apart(steps: Sequence[Sequence[Pair]], texts: Any) -> None:
     for step in steps:
-        found = [text for pair in step for text in set(texts[pair[1]].tolist())]
-        assert len(found) == len(set(found))
+        texts_of_step = [text for pair in step for text in set(texts[pair[1]].tolist())]
+        assert len(texts_of_step) == len(set(texts_of_step))
         assert len({pair[0] for pair in step}) == 1
 
 

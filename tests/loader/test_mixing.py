@@ -109,9 +109,9 @@ def test_a_mixture_resumes_on_another_world_size_with_the_same_examples(
 def test_masks_of_a_mixture_are_those_of_its_sets(dynamic_build: Path, tmp_path: Path) -> None:
     both = ShardExamples([dynamic_build, write_build(tmp_path, documents=10, seed=3)])
     single = ShardExamples(dynamic_build)
-    found = BatchCollator(both).arrays(both.__getitems__([(2, 4), (2, 9)]))
+    batch = BatchCollator(both).arrays(both.__getitems__([(2, 4), (2, 9)]))
     expected = BatchCollator(single).arrays(single.__getitems__([(2, 4), (2, 9)]))
-    assert all(np.array_equal(found[name], expected[name]) for name in expected)
+    assert all(np.array_equal(batch[name], expected[name]) for name in expected)
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_shifting_packed_labels_is_shifting_those_of_each_example(rows: list[lis
 
 def test_labels_do_not_depend_on_the_batch_or_the_rank(build: Path) -> None:
     examples = ShardExamples(build)
-    found: dict[tuple[int, int], list[int]] = {}
+    labels_of: dict[tuple[int, int], list[int]] = {}
     for world_size, batch_size in ((1, 7), (3, 4)):
         for rank in range(world_size):
             collator = BatchCollator(examples, shifted=True, pad_to_multiple_of=world_size)
@@ -122,8 +122,8 @@ def test_labels_do_not_depend_on_the_batch_or_the_rank(build: Path) -> None:
                 rows = examples.__getitems__(pairs)
                 labels = rows_of(collator(rows), "labels", [len(row["input_ids"]) for row in rows])
                 for (epoch, number, *_), one in zip(pairs, labels, strict=True):
-                    assert found.setdefault((epoch, number), one) == one
-    assert len(found) == len(examples)
+                    assert labels_of.setdefault((epoch, number), one) == one
+    assert len(labels_of) == len(examples)
 
 
 def test_causal_rows_need_no_epoch_and_masked_ones_do(build: Path) -> None:

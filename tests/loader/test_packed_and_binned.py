@@ -32,7 +32,7 @@ def masked_examples(path: Path, packing: bool, epoch: int) -> dict[tuple[Key, in
     """Return the masked ids, token types and labels of each example from the collator, by its ids and pair label."""
     examples = ShardExamples(path)
     collator = BatchCollator(examples, packing=packing)
-    found: dict[tuple[Key, int], list[tuple[Key, Key]]] = {}
+    masked: dict[tuple[Key, int], list[tuple[Key, Key]]] = {}
     for start in range(0, len(examples), 7):
         numbers = range(start, min(start + 7, len(examples)))
         batch = collator.arrays(examples.__getitems__([(epoch, number) for number in numbers]))
@@ -47,8 +47,8 @@ def masked_examples(path: Path, packing: bool, epoch: int) -> dict[tuple[Key, in
                 tuple(batch[name][part].tolist()) for name in ("input_ids", "token_type_ids", "labels")
             )
             whole = tuple(np.where(np.array(labels) == -100, ids, labels).tolist())
-            found.setdefault((whole, label), []).append((ids, types + labels))
-    return {key: sorted(rows) for key, rows in found.items()}
+            masked.setdefault((whole, label), []).append((ids, types + labels))
+    return {key: sorted(rows) for key, rows in masked.items()}
 
 
 @pytest.mark.parametrize("packing", [False, True])
@@ -166,7 +166,7 @@ def test_packed_rows_of_two_epochs_in_a_batch_have_each_the_masks_of_its_own(
     def labels(pairs: list[tuple[int, int]]) -> list[int]:
         batch = collator.arrays(examples.__getitems__(pairs))
         there = batch["attention_mask"].astype(bool) if "attention_mask" in batch else slice(None)
-        found: list[int] = batch["labels"][there].ravel().tolist()
-        return found
+        labels_there: list[int] = batch["labels"][there].ravel().tolist()
+        return labels_there
 
     assert labels(pairs) == [label for pair in pairs for label in labels([pair])]

@@ -25,16 +25,16 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def predictions(batch: dict[str, Any], row: int) -> dict[int, tuple[int, tuple[int, ...]]]:
     """Return by place what is predicted there: its id, and the places that it is predicted from."""
-    found = {}
+    predicted = {}
     taken = batch["attention_mask"][row].astype(bool)
     for label, mapping in zip(batch["labels"][row], batch["target_mapping"][row], strict=True):
         if label != IGNORE_INDEX:
             [place] = np.flatnonzero(mapping)
             seen = np.flatnonzero((batch["perm_mask"][row, place] == 0) & taken)
-            found[int(place)] = (int(label), tuple(seen.tolist()))
+            predicted[int(place)] = (int(label), tuple(seen.tolist()))
         else:
             assert not mapping.any()
-    return found
+    return predicted
 
 
 def test_a_batch_has_all_tokens_as_they_are_and_says_what_is_predicted_from_which(build: Path) -> None:
@@ -55,11 +55,11 @@ def test_a_batch_has_all_tokens_as_they_are_and_says_what_is_predicted_from_whic
     for row in range(rows):
         ids = examples[row]["input_ids"]
         assert batch["input_ids"][row, : len(ids)].tolist() == ids.tolist()
-        found = predictions(batch, row)
-        sets = sorted((seen for _, seen in found.values()), key=len)
-        assert [len(ids) - len(found) + number for number in range(len(found))] == [len(seen) for seen in sets]
+        predicted = predictions(batch, row)
+        sets = sorted((seen for _, seen in predicted.values()), key=len)
+        assert [len(ids) - len(predicted) + number for number in range(len(predicted))] == [len(seen) for seen in sets]
         assert all({*fewer} < {*more} for fewer, more in pairwise(sets))
-        for place, (label, seen) in found.items():
+        for place, (label, seen) in predicted.items():
             assert label == ids[place]
             assert place not in seen
             assert label not in (collator.info.cls_token_id, collator.info.sep_token_id, collator.info.pad_token_id)
@@ -94,8 +94,8 @@ def test_predictions_do_not_depend_on_the_batch_the_padding_or_a_resume(build: P
     )
     resumed.load_state_dict(batches.state_dict())
     for batch, chosen in zip([*seen, *resumed], pairs, strict=True):
-        found = [predictions(batch, row) for row in range(len(chosen))]
-        assert found == [alone[epoch, number] for epoch, number, *_ in chosen]
+        predicted = [predictions(batch, row) for row in range(len(chosen))]
+        assert predicted == [alone[epoch, number] for epoch, number, *_ in chosen]
 
 
 def test_pairs_have_no_label(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def in_order(lengths: list[int], count: int) -> list[Row]:
 
 def filled(lengths: list[int], tokens: int, world: int, steps: int) -> list[list[list[Row]]]:
     """Return the batches of each rank, step by step: each takes the next examples while they fit."""
-    rows, found = iter(in_order(lengths, steps * world * tokens + 1)), []
+    rows, batches = iter(in_order(lengths, steps * world * tokens + 1)), []
     row = next(rows)
     for _ in range(steps):
         step: list[list[Row]] = []
@@ -51,8 +51,8 @@ def filled(lengths: list[int], tokens: int, world: int, steps: int) -> list[list
                 batch.append(row)
                 row = next(rows)
             step.append(batch)
-        found.append(step)
-    return [[step[rank] for step in found] for rank in range(world)]
+        batches.append(step)
+    return [[step[rank] for step in batches] for rank in range(world)]
 
 
 sizes = st.integers(1, 3)
@@ -64,8 +64,8 @@ rows_of = st.lists(st.integers(1, 9), min_size=1, max_size=30)
 @settings(max_examples=30, deadline=None)
 def test_each_rank_takes_the_next_examples_that_fit(lengths: list[int], tokens: int, world: int, steps: int) -> None:
     expected = filled(lengths, tokens, world, steps)
-    found = [list(islice(sampler, steps)) for sampler in samplers(lengths, tokens, world, epochs=None)]
-    assert found == expected
+    drawn = [list(islice(sampler, steps)) for sampler in samplers(lengths, tokens, world, epochs=None)]
+    assert drawn == expected
 
 
 @given(lengths=rows_of, tokens=st.integers(9, 40), world=st.integers(1, 3), epochs=st.integers(1, 3))

@@ -74,9 +74,9 @@ def test_batches_are_masked_as_the_plain_loop_masks_by_the_flags(
     borders = list(pairwise(flat["cu_seqlens"].tolist()))
     for number, example in enumerate(chosen):
         expected, length = drawn(kind, example.data, masking, number % 2), len(example["input_ids"])
-        found = [rows[name][number, :length].tolist() for name in ("input_ids", "labels")]
+        masked = [rows[name][number, :length].tolist() for name in ("input_ids", "labels")]
         part = slice(*borders[number])
-        assert (tuple(found), tuple(flat[name][0, part].tolist() for name in ("input_ids", "labels"))) == (
+        assert (tuple(masked), tuple(flat[name][0, part].tolist() for name in ("input_ids", "labels"))) == (
             expected,
             expected,
         )

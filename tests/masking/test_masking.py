@@ -242,14 +242,16 @@ def test_the_shares_can_be_all_or_nothing(mask_share: float, random_share: float
 @given(rows_of_any_shape(), st.randoms(use_true_random=False))
 def test_rule_08_a_mask_is_the_same_whatever_the_batching_and_order(rows: Rows, random: Any) -> None:
     def each(batches: list[Rows]) -> list[tuple[int, list[int], list[int]]]:
-        found = []
+        batches_of_masks = []
         for batch in batches:
             masked, start = mask(batch, seed=9, epoch=2), 0
             for row, example_id in batch:
                 end = start + len(row)
-                found.append((example_id, masked.input_ids[start:end].tolist(), masked.labels[start:end].tolist()))
+                batches_of_masks.append(
+                    (example_id, masked.input_ids[start:end].tolist(), masked.labels[start:end].tolist())
+                )
                 start = end
-        return sorted(found)
+        return sorted(batches_of_masks)
 
     mixed = random.sample(rows, len(rows))
     cut = random.randint(0, len(rows))

@@ -77,9 +77,9 @@ def reference(row: list[str], example: int, probability: float, max_span: int, s
 def test_a_batch_is_what_the_plain_loop_makes_of_each_row(
     rows: list[tuple[list[str], int]], probability: float, max_span: int, seed: int, epoch: int
 ) -> None:
-    found = factorization_ranks(rows_of(rows, seed, epoch), probability, max_span).tolist()
+    ranks = factorization_ranks(rows_of(rows, seed, epoch), probability, max_span).tolist()
     expected = [reference(row, example, probability, max_span, seed, epoch) for row, example in rows]
-    assert found == [rank for row in expected for rank in row]
+    assert ranks == [rank for row in expected for rank in row]
 
 
 def ranks_of(row: str, count: int, epoch: int = 0) -> NDArray[np.int64]:

@@ -64,8 +64,8 @@ def test_rates_follow_the_law_of_their_draw(draw: str) -> None:
 
 
 def test_the_tables_are_the_same_on_every_machine() -> None:
-    found = {draw: sha256(table_of(draw).astype("<i8").tobytes()).hexdigest()[:16] for draw in LAWS}
-    assert found == {
+    digests = {draw: sha256(table_of(draw).astype("<i8").tobytes()).hexdigest()[:16] for draw in LAWS}
+    assert digests == {
         "uniform": "9ed7e293ad381861",
         "cosine": "21a4a502d70ed4f9",
         "bell": "8ef96b6a786ed90b",
@@ -126,8 +126,8 @@ def test_the_mean_share_that_is_masked_is_the_integral_of_the_draw(draw: str, nu
 
 def curve(number: NDArray[Any], tokens: int) -> Floats:
     """The mean loss of a masked token where so many are masked, which rises steeply to where all are."""
-    found: Floats = 1 + 6 * (number / tokens) ** 3
-    return found
+    height: Floats = 1 + 6 * (number / tokens) ** 3
+    return height
 
 
 @pytest.mark.parametrize("tokens", [1, 2, 9, 40])
@@ -175,8 +175,8 @@ def test_weights_are_those_of_the_published_code() -> None:
     dllm = np.pi / 2 * (1 - (1e-3 + (1 - 1e-3) * draws))  # the angle of its CosineAlphaScheduler
     rates = masker_of(cosine, 1).rates(ids, 0)
     assert np.abs(rates - np.cos(dllm)).max() < 1e-6
-    found = weights_of_rows(cosine, rates, np.full(5000, 9), np.full(5000, 4))
-    assert np.allclose(found, np.pi / 2 * np.sin(dllm) / np.cos(dllm), rtol=2e-4, atol=2e-3)
+    drawn_weights = weights_of_rows(cosine, rates, np.full(5000, 9), np.full(5000, 4))
+    assert np.allclose(drawn_weights, np.pi / 2 * np.sin(dllm) / np.cos(dllm), rtol=2e-4, atol=2e-3)
 
 
 def test_a_row_at_rate_one_has_all_its_tokens_masked_and_a_small_weight() -> None:

@@ -60,13 +60,13 @@ BLOCKS = {"many": [7] * 300, "few": [12, 9, 14], "one large": [400, 3, 2]}
 )
 def test_examples_are_the_ones_that_were_always_planned(objective: str, documents: str, expected: str) -> None:
     block = block_of(BLOCKS[documents])
-    found: list[NDArray[Any]] = []
+    arrays: list[NDArray[Any]] = []
     for copy, length in ((0, 64), (3, 32)):
         plan = plan_examples(
             block, ExamplesConfig(objective, max_seq_length=length, short_seq_prob=0.3, seed=5), copy, BERT
         )
-        found += [plan.spans, plan.types, plan.offsets, plan.labels, plan.ids]
-    assert digest(*found) == expected
+        arrays += [plan.spans, plan.types, plan.offsets, plan.labels, plan.ids]
+    assert digest(*arrays) == expected
 
 
 @pytest.mark.parametrize(

@@ -89,16 +89,16 @@ def test_a_word_becomes_a_similar_one_a_random_one_or_stays_in_macberts_shares()
     words = (([0], [(10,), (11,), (12,)]), ([1, 2], [(20, 260), (21, 22)]))
     for columns, similar in words:
         chosen = (labels[:, columns] != IGNORE_INDEX).all(1)
-        found = Counter(map(tuple, ids[chosen][:, columns].tolist()))
-        number = sum(found.values())
+        replaced = Counter(map(tuple, ids[chosen][:, columns].tolist()))
+        number = sum(replaced.values())
         shares = {
-            "similar": sum(found[token_id] for token_id in similar),
-            "kept": found[tuple(labels[chosen][0, columns])],
+            "similar": sum(replaced[token_id] for token_id in similar),
+            "kept": replaced[tuple(labels[chosen][0, columns])],
         }
         assert abs(shares["similar"] / number - 0.8) < bernstein(number, 0.8)
         assert abs(shares["kept"] / number - 0.1) < bernstein(number, 0.1)
-        assert_uniform([found[token_id] for token_id in similar])
-        others = [word for word in found if word not in similar and word != tuple(labels[chosen][0, columns])]
+        assert_uniform([replaced[token_id] for token_id in similar])
+        others = [word for word in replaced if word not in similar and word != tuple(labels[chosen][0, columns])]
         assert {token for word in others for token in word} <= {*REPLACEMENTS.tolist()}
     lonely = ids[labels[:, 3] != IGNORE_INDEX, 3]
     assert abs((lonely == 7).mean() - 0.1) < bernstein(len(lonely), 0.1)

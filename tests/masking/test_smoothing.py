@@ -46,9 +46,9 @@ def test_the_table_is_the_same_on_every_machine() -> None:
 
 @given(st.lists(st.integers(1, 2**53), min_size=1, max_size=20))
 def test_logarithms_of_counts_are_right_to_a_unit(numbers: list[int]) -> None:
-    found = log2(np.array(numbers)) / 2**FRACTION
+    logarithms = log2(np.array(numbers)) / 2**FRACTION
     exact = np.array([math.log2(number) for number in numbers])
-    assert (np.abs(found - exact) < 2**-FRACTION * 1.01).all()
+    assert (np.abs(logarithms - exact) < 2**-FRACTION * 1.01).all()
 
 
 @given(st.lists(st.integers(0, 2**32 - 1) | st.integers(0, 5), min_size=1, max_size=40), st.data())
@@ -97,11 +97,11 @@ def test_tokens_are_drawn_one_after_another_with_chances_of_their_weights() -> N
 
 def test_tokens_of_weight_zero_are_predicted_only_where_others_do_not_suffice() -> None:
     never = [5, 9]
-    found = delays(COUNTS, never, 0.7)
+    drawn = delays(COUNTS, never, 0.7)
     rows: Rows = [([CLS, 5, 11, 9, 11, 5, SEP], example) for example in range(300)]
-    two = mask_rows(rows, config=MaskingConfig(0.4, mask_smoothing=0.7), delays=found).labels
+    two = mask_rows(rows, config=MaskingConfig(0.4, mask_smoothing=0.7), delays=drawn).labels
     assert {*np.unique(two).tolist()} == {IGNORE_INDEX, 11}
-    three = mask_rows(rows, config=MaskingConfig(0.6, mask_smoothing=0.7), delays=found).labels.reshape(300, -1)
+    three = mask_rows(rows, config=MaskingConfig(0.6, mask_smoothing=0.7), delays=drawn).labels.reshape(300, -1)
     assert ((three == 11).sum(1) == 2).all()
     assert ((three != IGNORE_INDEX).sum(1) == 3).all()
 

@@ -16,8 +16,8 @@ from bertdata.shards.pretraining_info import check_masking
 
 
 def test_texts_say_the_share_of_causal_rows_and_where_labels_are() -> None:
-    found = {text: find_training(text) for text in ("masked", "masked-next-token", "causal", "0.25")}
-    assert found == {
+    trainings = {text: find_training(text) for text in ("masked", "masked-next-token", "causal", "0.25")}
+    assert trainings == {
         "masked": Training(0.0, shifted=False),
         "masked-next-token": Training(0.0, shifted=True),
         "causal": Training(1.0, shifted=True),

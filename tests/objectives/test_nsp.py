@@ -198,10 +198,10 @@ def test_rule_16_a_few_short_documents_give_balanced_pairs_and_no_token_is_lost_
 
 @pytest.mark.parametrize("pairs", [0, 1, 2, 7, 100, FEW_PAIRS - 1])
 def test_of_few_pairs_half_are_not_next_and_of_an_odd_number_one_more_or_fewer_by_a_coin(pairs: int) -> None:
-    found = [int(fair_labels(bits(number, np.arange(pairs))).sum()) for number in range(400)]
-    assert set(found) == {pairs // 2, (pairs + 1) // 2}
+    numbers_next = [int(fair_labels(bits(number, np.arange(pairs))).sum()) for number in range(400)]
+    assert set(numbers_next) == {pairs // 2, (pairs + 1) // 2}
     if pairs % 2:
-        assert abs(np.mean(found) - pairs / 2) < hoeffding(400)
+        assert abs(np.mean(numbers_next) - pairs / 2) < hoeffding(400)
 
 
 def test_two_pairs_that_can_only_exchange_with_each_other_do_so_in_half_of_the_copies() -> None:
@@ -249,9 +249,9 @@ def test_looking_for_a_lender_takes_as_long_for_each_pair_however_many_there_are
     owners = np.repeat(np.array([1, 5, 9], np.uint64), [2, pairs, 3]).view(Counted)
     lengths, ties = np.arange(pairs + 5) % 50 + 1, bits(1, np.arange(pairs + 5))
     Counted.looked_at = 0
-    found = _lenders(np.arange(2, pairs + 2), owners, lengths, ties)
+    lenders = _lenders(np.arange(2, pairs + 2), owners, lengths, ties)
     assert Counted.looked_at <= DRAWN * pairs
-    assert set(found.tolist()) == {0, 1, pairs + 2, pairs + 3, pairs + 4}
+    assert set(lenders.tolist()) == {0, 1, pairs + 2, pairs + 3, pairs + 4}
 
 
 def test_a_lender_is_of_another_document_and_of_the_likest_length_of_those_drawn() -> None:
@@ -267,14 +267,14 @@ def test_a_lender_is_of_another_document_and_of_the_likest_length_of_those_drawn
 def test_a_borrowed_b_that_is_too_long_is_cut_at_a_word_border_or_inside_a_longer_word(word: int, cut: int) -> None:
     # One A of 11 tokens is left with room for 9, and finds only a B of 20 tokens behind an A too long for an exchange.
     block = block_of([[[1] * 11, [1] * 9], [[1] * 15, [word] * (20 // word)]])
-    found = exchange(
+    exchanged = exchange(
         *(block, np.array([0, 20]), np.array([11, 35]), np.array([20, 55]), np.array([True, False])),
         *(np.array([1, 2], np.uint64), 20, np.zeros(2, np.uint64)),
         words=False,
     )
-    assert found.second.tolist() == [[35, 35 + cut], [35, 55]]
-    assert found.not_next.tolist() == [True, False]
-    assert found.counts == {"tokens_borrowed": cut, "tokens_dropped_no_partner": 9}
+    assert exchanged.second.tolist() == [[35, 35 + cut], [35, 55]]
+    assert exchanged.not_next.tolist() == [True, False]
+    assert exchanged.counts == {"tokens_borrowed": cut, "tokens_dropped_no_partner": 9}
 
 
 def test_where_one_document_holds_nearly_everything_borrowed_bs_are_of_others_and_counted() -> None:

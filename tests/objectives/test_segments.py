@@ -71,12 +71,12 @@ def test_an_empty_block_gives_no_examples(objective: str) -> None:
 def test_the_order_of_the_documents_does_not_change_their_examples(objective: str) -> None:
     documents = [[[1] * (3 + (i * j) % 11) for j in range(1, 40)] for i in range(1, 60)]
     keys = [1000 + i for i in range(59)]
-    found: list[dict[tuple[int, int], Any]] = []
+    orders: list[dict[tuple[int, int], Any]] = []
     for order in (range(59), np.random.default_rng(0).permutation(59).tolist()):
         block = block_of([documents[i] for i in order], [keys[i] for i in order])
         plan = plan_of(block, objective, 64)
         starts = np.concatenate([[0], block.document_ends])
-        found.append(
+        orders.append(
             {
                 (example, label): [
                     (keys[order[d]], start - starts[d], end - starts[d])
@@ -90,9 +90,9 @@ def test_the_order_of_the_documents_does_not_change_their_examples(objective: st
         )
     if objective == "nsp":
         # The one pair that borrows its B takes it from a document drawn by its place in the block.
-        assert sum(found[0][example] != found[1][example] for example in found[0]) <= 1
-        found = [{example: spans[0] for example, spans in examples.items()} for examples in found]
-    assert found[0] == found[1]
+        assert sum(orders[0][example] != orders[1][example] for example in orders[0]) <= 1
+        orders = [{example: spans[0] for example, spans in examples.items()} for examples in orders]
+    assert orders[0] == orders[1]
 
 
 @pytest.mark.parametrize("objective", ["sop", "doc-sentences"])

@@ -116,7 +116,7 @@ def test_joined_rows_are_full_but_for_the_last_and_none_ends_with_a_separator() 
 @pytest.mark.parametrize("objective", BOTH)
 def test_drawn_lengths_are_equally_likely_and_others_in_every_copy(objective: str) -> None:
     block = block_of([[[1] * 50_000]] * 12)
-    found = []
+    drawn_lengths = []
     for copy in range(2):
         plan = plan_of(block, objective, 40, copy, min_seq_length=12)
         lengths = np.diff(row_offsets(block, plan, np.arange(len(plan.ids)), BERT))
@@ -125,8 +125,8 @@ def test_drawn_lengths_are_equally_likely_and_others_in_every_copy(objective: st
         assert inner.sum() > 20_000
         assert (lengths[inner].min(), lengths[inner].max()) == (12, 40)
         assert_uniform(np.bincount(lengths[inner], minlength=41)[12:])
-        found.append(lengths[:1000].tolist())
-    assert found[0] != found[1]
+        drawn_lengths.append(lengths[:1000].tolist())
+    assert drawn_lengths[0] != drawn_lengths[1]
 
 
 @pytest.mark.parametrize("objective", BOTH)

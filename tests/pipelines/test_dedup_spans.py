@@ -29,12 +29,12 @@ def paragraph(number: int) -> str:
 
 def rows(name: str) -> list[dict[str, str]]:
     base = 1000 * NAMES.index(name)
-    found = []
+    rows = []
     for n in range(12):
         own = [paragraph(base + 2 * n), paragraph(base + 2 * n + 1)]
         own[1:1] = [SHARED.upper() if n % 2 else SHARED] if n % 3 == 0 else []
-        found.append({"id": f"{name}:{n:02d}", "text": "\n\n".join(own)})
-    return [*found, {"id": f"{name}:short", "text": f"It is of {name}.\n\n{SHARED}"}]
+        rows.append({"id": f"{name}:{n:02d}", "text": "\n\n".join(own)})
+    return [*rows, {"id": f"{name}:short", "text": f"It is of {name}.\n\n{SHARED}"}]
 
 
 def write(path: Path, documents: list[dict[str, str]]) -> str:

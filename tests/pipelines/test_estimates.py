@@ -42,46 +42,46 @@ def planned(sources: Sources, settings: Settings, output: Path) -> Planned:
 
 
 def estimated(sources: Sources, settings: Settings, output: Path) -> Estimate:
-    found = planned(sources, settings, output).estimate
-    assert found is not None
+    estimate = planned(sources, settings, output).estimate
+    assert estimate is not None
     assert not output.exists()
-    return found
+    return estimate
 
 
 def size(*folders: Path) -> int:
     return sum(path.stat().st_size for folder in folders for path in folder.rglob("*") if path.is_file())
 
 
-def near(found: float, real: float, most: float = NEAR) -> bool:
-    return abs(found - real) <= most * real
+def near(estimated: float, real: float, most: float = NEAR) -> bool:
+    return abs(estimated - real) <= most * real
 
 
-def check(found: Estimate, manifest: dict[str, Any], output: Path) -> None:
+def check(estimate: Estimate, manifest: dict[str, Any], output: Path) -> None:
     """Compare an estimate with a finished build."""
     stages = output / "stages"
-    assert near(found.tokens, manifest["tokens"]["counts"]["tokens"])
-    assert near(found.text_bytes, manifest["tokens"]["counts"]["text_bytes"])
+    assert near(estimate.tokens, manifest["tokens"]["counts"]["tokens"])
+    assert near(estimate.text_bytes, manifest["tokens"]["counts"]["text_bytes"])
     shards = sorted(output.glob("*/data-*.arrow"))
-    assert near(found.shards, len(shards))
+    assert near(estimate.shards, len(shards))
     assert near(
-        found.ranges, sum(len(list(stages.glob(f"{name}/*.parquet"))) for name in ("wikipedia", "books", "tables"))
+        estimate.ranges, sum(len(list(stages.glob(f"{name}/*.parquet"))) for name in ("wikipedia", "books", "tables"))
     )
-    assert near(found.token_files, len(list((stages / "tokens").glob("*.arrow"))))
+    assert near(estimate.token_files, len(list((stages / "tokens").glob("*.arrow"))))
     examples = sum(split["counts"]["examples"] for split in manifest["splits"].values())
-    assert near(found.examples, examples)
+    assert near(estimate.examples, examples)
     made = sum(path.stat().st_size for path in shards)
-    [written] = (work.stored for work in found.stages if work.title == "write shards")
+    [written] = (work.stored for work in estimate.stages if work.title == "write shards")
     assert near(written, made)
-    [encoded] = (work.stored for work in found.stages if work.title == "tokenize")
+    [encoded] = (work.stored for work in estimate.stages if work.title == "tokenize")
     assert near(encoded, size(stages / "tokens"))
-    assert near(found.stored, size(stages) + made)
+    assert near(estimate.stored, size(stages) + made)
 
 
 @pytest.mark.costly
 def test_of_a_small_corpus(tmp_path: Path) -> None:
-    found = estimated(SAMPLE, SETTINGS, tmp_path / "out")
-    check(found, build(tmp_path / "out"), tmp_path / "out")
-    assert found.jobs == ("clean wikipedia and clean books", "train vocabulary", "write shards")
+    estimate = estimated(SAMPLE, SETTINGS, tmp_path / "out")
+    check(estimate, build(tmp_path / "out"), tmp_path / "out")
+    assert estimate.jobs == ("clean wikipedia and clean books", "train vocabulary", "write shards")
 
 
 def larger_dump(path: Path, copies: int) -> Path:
@@ -107,10 +107,10 @@ def test_of_a_dump_of_which_a_part_is_sampled(tmp_path: Path) -> None:
         sharding=ShardsConfig(shard_bytes=500_000, validation_fraction=0.1),
         phases=(PhaseConfig(examples=ExamplesConfig(masking="static", dupe_factor=3)),),
     )
-    found = estimated(Sources((str(dump),)), settings, tmp_path / "out")
+    estimate = estimated(Sources((str(dump),)), settings, tmp_path / "out")
     manifest = build(tmp_path / "out", settings, Sources((str(dump),)))
-    check(found, manifest, tmp_path / "out")
-    assert "tokens are those of a vocabulary trained on the samples" in found.notes
+    check(estimate, manifest, tmp_path / "out")
+    assert "tokens are those of a vocabulary trained on the samples" in estimate.notes
 
 
 @pytest.mark.costly
@@ -132,8 +132,8 @@ def test_of_compressed_rows_with_a_mixture(tmp_path: Path) -> None:
         sharding=ShardsConfig(shard_bytes=1_000_000, validation_fraction=0.1),
         phases=(PhaseConfig(mixing=MixingConfig(mix=("a=1", "b=3"), train_epochs=2.0)),),
     )
-    found = estimated(sources, settings, tmp_path / "out")
-    check(found, build(tmp_path / "out", settings, sources), tmp_path / "out")
+    estimate = estimated(sources, settings, tmp_path / "out")
+    check(estimate, build(tmp_path / "out", settings, sources), tmp_path / "out")
 
 
 @pytest.mark.slow
@@ -142,8 +142,8 @@ def test_of_real_articles_and_books(tmp_path: Path) -> None:
     books = sorted(data_path("books").glob("pg*.txt"))
     sources = Sources((str(dump),), tuple(map(str, books)))
     settings = replace(SETTINGS, cleaning=CleaningConfig(), sharding=ShardsConfig(), vocab="bertdata-30k-uncased")
-    found = estimated(sources, settings, tmp_path / "out")
-    check(found, build(tmp_path / "out", settings, sources), tmp_path / "out")
+    estimate = estimated(sources, settings, tmp_path / "out")
+    check(estimate, build(tmp_path / "out", settings, sources), tmp_path / "out")
 
 
 @pytest.mark.costly
@@ -170,12 +170,12 @@ def test_of_documents_that_were_written_before_some_row_groups_are_taken(sample_
 def test_of_documents_that_were_written_before(sample_build: Path, tmp_path: Path) -> None:
     folders = tuple(str(sample_build / "stages" / name) for name in ("wikipedia", "books"))
     settings = replace(SETTINGS, vocab="bertdata-30k-uncased")
-    found = estimated(Sources(documents=folders), settings, tmp_path / "out")
+    estimate = estimated(Sources(documents=folders), settings, tmp_path / "out")
     manifest = build(tmp_path / "out", settings, Sources(documents=folders))
-    assert found.documents == manifest["tokens"]["counts"]["documents"]
-    assert near(found.tokens, manifest["tokens"]["counts"]["tokens"])
-    assert [work.title for work in found.stages] == ["tokenize", "write shards"]
-    assert found.jobs == ("write shards",)
+    assert estimate.documents == manifest["tokens"]["counts"]["documents"]
+    assert near(estimate.tokens, manifest["tokens"]["counts"]["tokens"])
+    assert [work.title for work in estimate.stages] == ["tokenize", "write shards"]
+    assert estimate.jobs == ("write shards",)
 
 
 @pytest.mark.costly
@@ -226,8 +226,8 @@ def test_a_small_dump_is_cleaned_without_kernels(tmp_path: Path) -> None:
     megabytes = Path(SAMPLE_DUMP).stat().st_size / 1e6
 
     def cleaning() -> float:
-        found = estimated(sources, SETTINGS, tmp_path / "out")
-        return next(work.seconds for work in found.stages if work.title == "clean wikipedia")
+        estimate = estimated(sources, SETTINGS, tmp_path / "out")
+        return next(work.seconds for work in estimate.stages if work.title == "clean wikipedia")
 
     assert cleaning() == pytest.approx(READ_SMALL["wikipedia, bz2"] * megabytes, rel=0.01)
     with compiling_always():
@@ -235,6 +235,6 @@ def test_a_small_dump_is_cleaned_without_kernels(tmp_path: Path) -> None:
 
 
 def test_duplicates_are_not_known(tmp_path: Path) -> None:
-    found = estimated(SAMPLE, replace(SETTINGS, dedup=DedupConfig(dedup="near")), tmp_path / "out")
-    assert "duplicates are not known: figures are those without any" in found.notes
-    assert "find duplicates" in [work.title for work in found.stages]
+    estimate = estimated(SAMPLE, replace(SETTINGS, dedup=DedupConfig(dedup="near")), tmp_path / "out")
+    assert "duplicates are not known: figures are those without any" in estimate.notes
+    assert "find duplicates" in [work.title for work in estimate.stages]

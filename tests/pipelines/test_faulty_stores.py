@@ -32,10 +32,10 @@ SHARE = 0.05
 def shards(url: str) -> dict[str, str]:
     """Return the SHA-256 of every shard by its path below a URL."""
     fs, place = fsspec.core.url_to_fs(url)
-    found = {split: fs.glob(f"{place}/{split}/data-*.arrow") for split in ("train", "validation")}
+    files_of = {split: fs.glob(f"{place}/{split}/data-*.arrow") for split in ("train", "validation")}
     return {
         f"{split}/{files.name(path)}": hashlib.sha256(fs.cat_file(path)).hexdigest()
-        for split, paths in found.items()
+        for split, paths in files_of.items()
         for path in paths
     }
 

@@ -53,8 +53,8 @@ def ids_of(phase: Path) -> NDArray[np.int64]:
     ids, size = [], shards.info.vocab_size
     for number in range(len(shards)):
         row = shards[number]
-        found = np.asarray(row["input_ids"]).astype(np.int64)
-        ids.append(np.where(row["labels"] < 0, found, row["labels"]) if "labels" in row else found)
+        row_ids = np.asarray(row["input_ids"]).astype(np.int64)
+        ids.append(np.where(row["labels"] < 0, row_ids, row["labels"]) if "labels" in row else row_ids)
     return np.bincount(np.concatenate(ids), minlength=size)
 
 
@@ -62,9 +62,9 @@ def ids_of(phase: Path) -> NDArray[np.int64]:
 def test_the_counts_beside_the_shards_are_those_of_the_rows_of_train(built: Path) -> None:
     for name, copies in (("dynamic", 1), ("static", 2), ("long", 1)):
         info = open_shards(built / name).expect_pretraining()
-        counts, found = load_counts(str(built / name), info.token_counts).counts, ids_of(built / name)
-        found[[info.cls_token_id, info.sep_token_id]] = 0
-        assert found.tolist() == (counts * copies).tolist()
+        counts, ids = load_counts(str(built / name), info.token_counts).counts, ids_of(built / name)
+        ids[[info.cls_token_id, info.sep_token_id]] = 0
+        assert ids.tolist() == (counts * copies).tolist()
     assert (built / "dynamic" / FOLDER / "table.arrow").read_bytes() != (
         built / "long" / FOLDER / "table.arrow"
     ).read_bytes()
@@ -132,8 +132,8 @@ def test_missing_and_other_counts_are_noticed(built: Path, tmp_path: Path) -> No
 
 
 def test_verify_recounts_the_tokens(built: Path, tmp_path: Path) -> None:
-    found = files.read_json(str(built / "static" / "manifest.json"))
-    claims, ids = Build.read(str(built / "static"), found), ids_of(built / "static")
+    manifest = files.read_json(str(built / "static" / "manifest.json"))
+    claims, ids = Build.read(str(built / "static"), manifest), ids_of(built / "static")
     ids[[claims.info.cls_token_id, claims.info.sep_token_id]] = 0
     check_token_counts(claims, ids)
     assert claims.problems == []

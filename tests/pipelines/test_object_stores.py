@@ -146,8 +146,8 @@ def test_records_in_an_object_store_come_from_the_index_until_they_change(
 ) -> None:
     folder = f"{request.getfixturevalue(store)}/stage"
     some = [Task(folder, f"part-{number:05d}", ".arrow", f"f{number}", 1, None) for number in range(40)]
-    found = [run_once(task, write_name) for task in some]
-    assert load_all(some, write_index=True) == found
+    read_records = [run_once(task, write_name) for task in some]
+    assert load_all(some, write_index=True) == read_records
     read: list[str] = []
 
     def reading(path: str) -> PartMetadata | None:
@@ -155,7 +155,7 @@ def test_records_in_an_object_store_come_from_the_index_until_they_change(
         return read_record(path)
 
     monkeypatch.setattr(records, "read_record", reading)
-    assert load_all(some) == found
+    assert load_all(some) == read_records
     assert read == []
     other = replace(some[3], fingerprint="other")
     run_once(other, write_name)

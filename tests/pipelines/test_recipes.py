@@ -45,9 +45,9 @@ def test_a_recipe_that_ships_is_built_as_it_says_and_verified(name: str, texts: 
     verify(tmp_path / "out")
     said = [{**recipe.settings, **phase} for phase in recipe.phases or [{}]]
     for one, expected in zip(manifest.get("phases", {"": manifest}).values(), said, strict=True):
-        found = {**one["info"]["examples"], **one["info"]["masking"], **one["info"].get("selection", {})}
-        held = {key: value for key, value in expected.items() if key in found}
-        assert {key: found[key] for key in held} == held
+        built = {**one["info"]["examples"], **one["info"]["masking"], **one["info"].get("selection", {})}
+        held = {key: value for key, value in expected.items() if key in built}
+        assert {key: built[key] for key in held} == held
         assert {"objective", "max_seq_length"} <= {*held}
         assert one["splits"]["train"]["counts"]["examples"] > 0
 

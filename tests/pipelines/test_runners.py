@@ -57,8 +57,8 @@ def below(folder: str) -> dict[str, str]:
     }
 
 
-def shards(found: dict[str, str]) -> dict[str, str]:
-    return {path: digest for path, digest in found.items() if path.endswith(".arrow") and "stages" not in path}
+def shards(digests: dict[str, str]) -> dict[str, str]:
+    return {path: digest for path, digest in digests.items() if path.endswith(".arrow") and "stages" not in path}
 
 
 @pytest.mark.costly

@@ -45,10 +45,10 @@ def test_a_wiki_of_another_language_than_the_sentence_parameters_is_told_before_
     (tmp_path / "wiki.xml").write_text(f"{head}{''.join(pages)}</mediawiki>", encoding="utf-8")
     flags = ["--wikipedia", str(tmp_path / "wiki.xml"), "--vocab", "bertdata-30k-uncased", "--workers", "1"]
     assert run_verb("build", [*flags, "--output", str(tmp_path / "out"), "--dry-run"]) == 0
-    found = "100.0% of the documents are of another language (de) than the sentence parameters (en)"
-    assert f"{found}: give --sentences german" in " ".join(capsys.readouterr().out.split())
+    message = "100.0% of the documents are of another language (de) than the sentence parameters (en)"
+    assert f"{message}: give --sentences german" in " ".join(capsys.readouterr().out.split())
     assert run_verb("build", [*flags, "--output", str(tmp_path / "out")]) == 0
-    assert f"language of documents: {found}" in capsys.readouterr().out
+    assert f"language of documents: {message}" in capsys.readouterr().out
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["sources"]["wikipedia"]["languages"] == {"de": 29}
     assert manifest["sentences"]["language"] == "en"

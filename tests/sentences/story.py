@@ -21,11 +21,11 @@ def by_nltk(text: str, card: Mapping[str, Any] | None = None, **options: Any) ->
     for name, value in options.items():
         setattr(trainer, name, value)
     trainer.train(text)
-    found = trainer.get_params()
+    parameters = trainer.get_params()
     return PunktParameters(
-        abbrev_types=frozenset(found.abbrev_types),
-        collocations=frozenset(found.collocations),
-        sent_starters=frozenset(found.sent_starters),
-        ortho_context={type_: flags for type_, flags in found.ortho_context.items() if flags},
+        abbrev_types=frozenset(parameters.abbrev_types),
+        collocations=frozenset(parameters.collocations),
+        sent_starters=frozenset(parameters.sent_starters),
+        ortho_context={type_: flags for type_, flags in parameters.ortho_context.items() if flags},
         card=card or {},
     )

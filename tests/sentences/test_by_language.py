@@ -58,8 +58,8 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
 
 
 def test_languages_without_parameters_are_told() -> None:
-    found = not_served(BOTH, {"en": 5, "simple": 1, "de-AT": 2, "sv": 3, "unknown": 4})
-    assert list(found.items()) == [("unknown", 4), ("sv", 3)]
+    languages = not_served(BOTH, {"en": 5, "simple": 1, "de-AT": 2, "sv": 3, "unknown": 4})
+    assert list(languages.items()) == [("unknown", 4), ("sv", 3)]
     assert not_served(ENGLISH, {"sv": 3}) == {}
 
 

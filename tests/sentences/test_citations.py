@@ -40,14 +40,14 @@ def odd_texts() -> st.SearchStrategy[str]:
     marks = st.sampled_from(
         [". [3] ", "! [1-2]", ". [a]\n", ". [12,\u2013", "[...] ", ". [\u2026]\n\n", ". [", "] ", ". [4]", "A", "b "]
     )
-    return st.lists(marks | pieces(), max_size=25).map(lambda found: "".join(found).replace("\ud800", ""))
+    return st.lists(marks | pieces(), max_size=25).map(lambda parts: "".join(parts).replace("\ud800", ""))
 
 
 @given(st.lists(odd_texts(), min_size=1, max_size=4))
 @settings(max_examples=examples(300), deadline=None)
 def test_columns_give_what_the_twin_gives_on_the_exact_sentences(rows: list[str]) -> None:
-    found = WITH.spans_batch(rows).to_pylist()
-    for row, spans in zip(rows, found, strict=True):
+    columns = WITH.spans_batch(rows).to_pylist()
+    for row, spans in zip(rows, columns, strict=True):
         expected = attach_citations(row, english().spans(row))
         data = row.encode()
         assert [data[span["start"] : span["end"]].decode() for span in spans] == [row[a:b] for a, b in expected]

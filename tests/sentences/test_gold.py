@@ -24,12 +24,12 @@ MARKED = {"ja": 0.98, "zh": 0.97, "hi": 0.97, "ar": 0.98}
 def f1(code: str, segmenter: SentenceSegmenter) -> float:
     """Return the F1 of the boundaries inside paragraphs, each given by the characters before it without white space."""
     space = "" if code in ("ja", "zh") else " "
-    both = found = expected = 0
+    both = ours_count = expected = 0
     for paragraph in (GOLD / f"{code}.txt").read_text(encoding="utf-8").strip().split("\n\n"):
         gold = paragraph.split("\n")
         ours, theirs = boundaries(segmenter.segment(space.join(gold))), boundaries(gold)
-        both, found, expected = both + len(ours & theirs), found + len(ours), expected + len(theirs)
-    return 2 * both / (found + expected)
+        both, ours_count, expected = both + len(ours & theirs), ours_count + len(ours), expected + len(theirs)
+    return 2 * both / (ours_count + expected)
 
 
 def boundaries(sentences: list[str]) -> set[int]:

@@ -91,9 +91,9 @@ def test_parameters_of_nltk_are_found_in_its_zip_file_as_nltk_finds_them(
     shutil.make_archive(str(tmp_path / "tokenizers" / "punkt_tab"), "zip", tmp_path / "made", "punkt_tab")
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
     assert nltk_names() == ["german"]
-    found = load_parameters("nltk:german")
-    assert found.fingerprint == load_parameters("german").fingerprint
-    assert found.abbrev_types == PunktTokenizer("german")._params.abbrev_types
+    parameters = load_parameters("nltk:german")
+    assert parameters.fingerprint == load_parameters("german").fingerprint
+    assert parameters.abbrev_types == PunktTokenizer("german")._params.abbrev_types
     with pytest.raises(ConfigError, match="there are no sentence parameters 'nltk:french'"):
         load_parameters("nltk:french")
 
@@ -119,8 +119,8 @@ def test_nltk_data_folders_are_found_by_language(tmp_path: Path, monkeypatch: py
     save_parameters(SMALL, str(tmp_path / "tokenizers" / "punkt_tab" / "german"))
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path / "absent"), str(tmp_path)])
     assert nltk_names() == ["german"]
-    found = load_parameters("nltk:german")
-    assert found == dataclasses.replace(SMALL, card={**SMALL.card, "language": "german"})
+    parameters = load_parameters("nltk:german")
+    assert parameters == dataclasses.replace(SMALL, card={**SMALL.card, "language": "german"})
     for name in ("nltk:french", "nltk:", "nltk:../punkt_tab/german"):
         with pytest.raises(ConfigError, match=f"there are: {', '.join(shipped_names())}, nltk:german"):
             load_parameters(name)

@@ -58,14 +58,14 @@ SMALL = PunktParameters(
 @settings(max_examples=examples(150), deadline=None)
 def test_columns_give_the_sentences_of_the_twin_and_of_nltk(rows: list[str]) -> None:
     rows = [row.replace("\ud800", "") for row in rows]
-    found = english().segment_batch(rows).to_pylist()
-    assert found == [[row[a:b] for a, b in english()._classifier.spans(row)] for row in rows]
-    assert found == english().segment_batch(rows, compiled=False).to_pylist()
-    assert found == [by_nltk(english_by_nltk(), row) for row in rows]
+    sentences = english().segment_batch(rows).to_pylist()
+    assert sentences == [[row[a:b] for a, b in english()._classifier.spans(row)] for row in rows]
+    assert sentences == english().segment_batch(rows, compiled=False).to_pylist()
+    assert sentences == [by_nltk(english_by_nltk(), row) for row in rows]
     assert [
         [sentence.rstrip() for sentence in row]
         for row in english().segment_batch(rows, keep_whitespace=True).to_pylist()
-    ] == found
+    ] == sentences
 
 
 @pytest.mark.parametrize("name", ["english", "german", "french", "polish"])
@@ -89,8 +89,8 @@ WHITE_SPACE = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).issp
 def test_every_white_space_between_marks_gives_the_sentences_of_the_twin_and_of_nltk(space: str) -> None:
     alphabet = sorted({".", "a", "\xa0", space})
     rows = ["".join(row) for length in range(1, 6) for row in itertools.product(alphabet, repeat=length)]
-    found = english().segment_batch(rows).to_pylist()
-    assert found == [english().segment(row) for row in rows] == [by_nltk(english_by_nltk(), row) for row in rows]
+    sentences = english().segment_batch(rows).to_pylist()
+    assert sentences == [english().segment(row) for row in rows] == [by_nltk(english_by_nltk(), row) for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_odd_parameters_and_any_room_for_records_give_the_sentences_of_the_twin(
     data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batch, "RECORDS", room)
-        found = find_spans(data, np.array([0, len(data)]), build_tables(SMALL), BreakClassifier(SMALL).decide)
-    pieces = [bytes(data[a:b]).decode("utf-8", "surrogatepass") for a, b in zip(found.starts, found.stops, strict=True)]
+        spans = find_spans(data, np.array([0, len(data)]), build_tables(SMALL), BreakClassifier(SMALL).decide)
+    pieces = [bytes(data[a:b]).decode("utf-8", "surrogatepass") for a, b in zip(spans.starts, spans.stops, strict=True)]
     assert pieces == [text[a:b] for a, b in BreakClassifier(SMALL).spans(text)]
 
 
@@ -126,13 +126,13 @@ def test_bytes_that_are_not_utf_8_give_spans_inside_their_row_or_an_error_with_t
     first, last = sorted((min(one, len(data)), min(other, len(data))))
     offsets = np.array([0, first, last, len(data)])
     try:
-        found = find_spans(np.frombuffer(data, np.uint8), offsets, english()._tables, english()._classifier.decide)
+        spans = find_spans(np.frombuffer(data, np.uint8), offsets, english()._tables, english()._classifier.decide)
     except InputError:
         return
-    rows = np.repeat(np.arange(3), found.counts)
-    assert (offsets[rows] <= found.starts).all()
-    assert (found.starts < found.stops).all()
-    assert (found.stops <= offsets[rows + 1]).all()
+    rows = np.repeat(np.arange(3), spans.counts)
+    assert (offsets[rows] <= spans.starts).all()
+    assert (spans.starts < spans.stops).all()
+    assert (spans.stops <= offsets[rows + 1]).all()
 
 
 def test_a_row_that_is_not_utf_8_is_named_with_the_byte() -> None:

@@ -310,8 +310,8 @@ def boundary_f1(segmenter: SentenceSegmenter, name: str) -> float:
         for paragraph in json.loads(line)["paragraphs"]:
             sentences = [joined for sentence in paragraph if (joined := " ".join(sentence.split()))]
             ends = {len(" ".join(sentences[:count])) for count in range(1, len(sentences))}
-            found = {stop for _, stop in segmenter.spans(" ".join(sentences))[:-1]}
-            both, ours, gold = both + len(ends & found), ours + len(found), gold + len(ends)
+            predicted = {stop for _, stop in segmenter.spans(" ".join(sentences))[:-1]}
+            both, ours, gold = both + len(ends & predicted), ours + len(predicted), gold + len(ends)
     return 2 * both / (ours + gold)
 
 

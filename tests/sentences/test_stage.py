@@ -52,11 +52,11 @@ def test_ranges_give_the_parameters_of_all_their_texts(cuts: list[int], tmp_path
     [task] = parameters_task(str(tmp_path), settings, None, parts)
     record = run_once(task, lambda one, file: parameters_part(settings, one, file))
     trained = counts.parameters(settings)
-    found = read_parameters(task.path, {"made_by": "a test"})
-    assert found.fingerprint == trained.fingerprint
-    assert found.card == {"made_by": "a test"}
-    assert found.ortho_context == trained.ortho_context
-    assert found.collocations == trained.collocations
+    parameters = read_parameters(task.path, {"made_by": "a test"})
+    assert parameters.fingerprint == trained.fingerprint
+    assert parameters.card == {"made_by": "a test"}
+    assert parameters.ortho_context == trained.ortho_context
+    assert parameters.collocations == trained.collocations
     assert record.counts["entries"] == len(counts)
     assert record.counts["abbrev_types"] == len(trained.abbrev_types)
     assert "zzz" in record.details["given_not_learned"]

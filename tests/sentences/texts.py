@@ -30,8 +30,8 @@ def nltk_with(parameters: PunktParameters) -> Any:
 
 
 def by_nltk(tokenizer: Any, text: str) -> list[str]:
-    found = [sentence.strip() for part in text.split("\n\n") for sentence in tokenizer.tokenize(part.strip())]
-    return [sentence for sentence in found if sentence]
+    sentences = [sentence.strip() for part in text.split("\n\n") for sentence in tokenizer.tokenize(part.strip())]
+    return [sentence for sentence in sentences if sentence]
 
 
 @cache

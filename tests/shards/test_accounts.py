@@ -71,27 +71,27 @@ def counted(sources: Sources, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read(output: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((output / accounts.FOLDER / accounts.FILE).read_text())
-    return found
+    accounts_read: dict[str, Any] = json.loads((output / accounts.FOLDER / accounts.FILE).read_text())
+    return accounts_read
 
 
 def expected_values(output: Path) -> dict[str, list[str | None]]:
     """Return the values of the documents that are left, and their sources, worked out by hand."""
     seen: set[str] = set()
-    found: dict[str, list[str | None]] = {name: [] for name in (*NAMES, "source", "text", "taken")}
+    values: dict[str, list[str | None]] = {name: [] for name in (*NAMES, "source", "text", "taken")}
     for number, row in enumerate(rows()):
         if row["text"] == "Short." or row["text"] in seen:
             continue
         seen.add(row["text"])
         license_ = row.get("license", "").replace("\ud800", "\ufffd")
-        found["license"].append(license_ or None)
-        found["domain(url)"].append(f"site{number % 7}.co.uk")
-        found["year(date)"].append(row["date"][:4] if "date" in row else None)
-        found["stars"].append(str(row["stars"]))
-        found["source"].append("many" if row["stars"] == 3 else "web" if number < 80 else "notes")
-        found["text"].append(row["text"])
-        found["taken"].append("yes" if row["stars"] >= 1 else None)
-    return found
+        values["license"].append(license_ or None)
+        values["domain(url)"].append(f"site{number % 7}.co.uk")
+        values["year(date)"].append(row["date"][:4] if "date" in row else None)
+        values["stars"].append(str(row["stars"]))
+        values["source"].append("many" if row["stars"] == 3 else "web" if number < 80 else "notes")
+        values["text"].append(row["text"])
+        values["taken"].append("yes" if row["stars"] >= 1 else None)
+    return values
 
 
 def test_accounts_are_a_group_by_over_the_documents_that_are_left(counted: Path) -> None:
@@ -104,15 +104,15 @@ def test_accounts_are_a_group_by_over_the_documents_that_are_left(counted: Path)
             (row["source"], row["taken"] is not None, row[name]): (row["words_count"], row["words_sum"])
             for row in groups.to_pylist()
         }
-        found: dict[tuple[str, bool, str | None], Any] = {}
+        counted_groups: dict[tuple[str, bool, str | None], Any] = {}
         for source, places in account["columns"][name].items():
             for place, entry in places.items():
                 for value, (documents, number, _) in [*entry["values"].items(), (None, entry["none"])]:
                     if documents:
                         key = (source, place != "left_out", value)
-                        before = found.get(key, (0, 0))
-                        found[key] = (before[0] + documents, before[1] + number)
-        assert found == wanted
+                        before = counted_groups.get(key, (0, 0))
+                        counted_groups[key] = (before[0] + documents, before[1] + number)
+        assert counted_groups == wanted
 
 
 def test_verify_adds_accounts_up_and_says_what_does_not(counted: Path, tmp_path: Path) -> None:

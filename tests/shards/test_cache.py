@@ -34,8 +34,8 @@ from tests.server import File, Server, serve
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setattr("bertdata.io.http.Client", partial(Client, attempts=2, sleep=lambda seconds: None))
-    with serve() as found:
-        yield found
+    with serve() as running:
+        yield running
 
 
 def put(server: Server, build: Path) -> str:
@@ -175,12 +175,12 @@ def test_the_cache_holds_no_more_than_its_bytes_and_what_was_used_longest_ago_go
 
 def shards_of(names: str, size: int) -> list[ShardFile]:
     """Put some files into the object store in memory; returns them as shards."""
-    memory, found = fsspec.filesystem("memory"), []
+    memory, paths = fsspec.filesystem("memory"), []
     for name in names:
         data = name.encode() * size
         memory.pipe_file(f"/some-shards/{name}", data)
-        found.append(ShardFile(f"memory://some-shards/{name}", size, hashlib.sha256(data).hexdigest()))
-    return found
+        paths.append(ShardFile(f"memory://some-shards/{name}", size, hashlib.sha256(data).hexdigest()))
+    return paths
 
 
 def test_what_is_held_counts_before_it_is_there_and_is_never_deleted(
@@ -225,10 +225,10 @@ def test_what_an_ended_process_held_and_left_half_fetched_goes(tmp_path: Path) -
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
     assert len(list((tmp_path / ".pins").iterdir())) == 1
-    found = ShardCache(str(tmp_path), 600).hold([shard])
+    cached = ShardCache(str(tmp_path), 600).hold([shard])
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".fetching"] == []
     assert len(list((tmp_path / ".pins").iterdir())) == 1
-    assert Path(found[0]).read_bytes() == b"a" * 500
+    assert Path(cached[0]).read_bytes() == b"a" * 500
 
 
 @pytest.mark.costly

@@ -31,15 +31,15 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were read to be compared."""
-    found: list[str] = []
+    problems: list[str] = []
     real = digests._problem
 
     def noted(path: str, digest: str) -> str:
-        found.append(path)
+        problems.append(path)
         return real(path, digest)
 
     monkeypatch.setattr(digests, "_problem", noted)
-    return found
+    return problems
 
 
 def flip(path: str) -> None:

@@ -186,9 +186,9 @@ def finished(directory: Path) -> None:
 def test_a_finished_build_is_known_by_its_mark_and_its_shards(tmp_path: Path) -> None:
     assert finished_manifest(str(tmp_path), "mark") is None
     finished(tmp_path)
-    found = finished_manifest(str(tmp_path), "mark")
-    assert found is not None
-    assert [shard["file"] for shard in found["splits"]["train"]["shards"]] == ["train/data-0.arrow"]
+    manifest = finished_manifest(str(tmp_path), "mark")
+    assert manifest is not None
+    assert [shard["file"] for shard in manifest["splits"]["train"]["shards"]] == ["train/data-0.arrow"]
     assert finished_manifest(str(tmp_path), "other") is None
 
 

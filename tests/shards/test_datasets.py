@@ -31,9 +31,9 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_build_that_datasets_filtered_is_still_verified(own_build: Path) -> None:
-    found = datasets.load_from_disk(str(own_build))
-    kept = found["train"].filter(lambda row: row["example_id"] % 2 == 0)
-    assert 0 < len(kept) < len(found["train"])
+    dataset = datasets.load_from_disk(str(own_build))
+    kept = dataset["train"].filter(lambda row: row["example_id"] % 2 == 0)
+    assert 0 < len(kept) < len(dataset["train"])
     assert list((own_build / "train").glob("cache-*.arrow"))
     verify(own_build)
     assert len(datasets.load_from_disk(str(own_build))["train"]) == len(open_shards(own_build))
@@ -45,12 +45,12 @@ def test_a_build_that_datasets_filtered_is_still_verified(own_build: Path) -> No
 def test_load_dataset_opens_the_splits_beside_stages_and_caches(own_build: Path, tmp_path: Path) -> None:
     assert list((own_build / "stages").rglob("*.arrow"))
     shutil.copy(open_shards(own_build).paths[0], own_build / "train" / "cache-0123456789abcdef.arrow")
-    found = datasets.load_dataset(str(own_build), cache_dir=str(tmp_path / "cache"))
-    assert set(found) == {"train", "validation"}
-    for split in found:
+    dataset = datasets.load_dataset(str(own_build), cache_dir=str(tmp_path / "cache"))
+    assert set(dataset) == {"train", "validation"}
+    for split in dataset:
         expected = open_shards(own_build, split).table
-        assert found[split]["example_id"][:] == expected["example_id"].to_pylist()
-        assert found[split]["input_ids"][:] == expected["input_ids"].to_pylist()
+        assert dataset[split]["example_id"][:] == expected["example_id"].to_pylist()
+        assert dataset[split]["input_ids"][:] == expected["input_ids"].to_pylist()
 
 
 def test_load_dataset_opens_each_length_of_a_build_of_several_by_its_name(tmp_path: Path) -> None:
@@ -61,10 +61,10 @@ def test_load_dataset_opens_each_length_of_a_build_of_several_by_its_name(tmp_pa
     write_index(str(tmp_path / "build"), phases)
     for phase in phases:
         name = str(phase.config.examples.max_seq_length)
-        found = datasets.load_dataset(str(tmp_path / "build"), name, cache_dir=str(tmp_path / "cache"))
+        dataset = datasets.load_dataset(str(tmp_path / "build"), name, cache_dir=str(tmp_path / "cache"))
         for split in ("train", "validation"):
             expected = open_shards(phase.output, split).table["example_id"].to_pylist()
-            assert found[split]["example_id"][:] == expected
+            assert dataset[split]["example_id"][:] == expected
     verify(tmp_path / "build")
 
 

@@ -56,7 +56,7 @@ def by_example(build: Path, **layout: Any) -> Counter[tuple[Any, ...]]:
     """Return the masked ids, labels, rate, maskable tokens and weights of each example in epoch 0, in any order."""
     examples = ShardExamples(build)
     batch = BatchCollator(examples, **layout)(examples.__getitems__([(0, n) for n in range(len(examples))]))
-    found: Counter[tuple[Any, ...]] = Counter()
+    by_row: Counter[tuple[Any, ...]] = Counter()
     for number, rate in enumerate(batch["mask_rates"].tolist()):
         if "cu_seqlens" in batch:
             begin, end = batch["cu_seqlens"][number : number + 2]
@@ -65,8 +65,8 @@ def by_example(build: Path, **layout: Any) -> Counter[tuple[Any, ...]]:
             taken = batch["attention_mask"][number] == 1
             row = {name: batch[name][number, taken] for name in ("input_ids", "labels", "loss_weights")}
         lists = (tuple(array.tolist()) for array in row.values())
-        found[*lists, rate, int(batch["maskable"][number])] += 1
-    return found
+        by_row[*lists, rate, int(batch["maskable"][number])] += 1
+    return by_row
 
 
 @pytest.mark.costly
@@ -88,8 +88,8 @@ def test_static_rows_keep_the_rate_that_they_are_masked_with_however_rows_are_la
 ) -> None:
     first = by_example(builds["dynamic"])
     for name in ("static", "packed static"):
-        found = by_example(builds[name])
-        assert first < found == by_example(builds[name], packing=True)  # it has a second copy
+        counts = by_example(builds[name])
+        assert first < counts == by_example(builds[name], packing=True)  # it has a second copy
     assert by_example(builds["dynamic"], packing=True) == first
     assert by_example(builds["packed"]) == by_example(builds["packed"], packing=True) == first
 

@@ -43,8 +43,8 @@ def test_verify_draws_static_and_dynamic_masks_again(
     mask: Any = Masker.mask
 
     def mask_of_the_next_epoch(self: Masker, *batch: Any, **flags: Any) -> Masked:
-        found: Masked = mask(self, *batch[:-1], batch[-1] + 1, **flags)
-        return found
+        masked: Masked = mask(self, *batch[:-1], batch[-1] + 1, **flags)
+        return masked
 
     monkeypatch.setattr(Masker, "mask", mask_of_the_next_epoch)
     with pytest.raises(VerificationError, match="the mask is not the one drawn"):

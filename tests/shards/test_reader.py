@@ -34,8 +34,8 @@ def shard_files(build: Path, split: str = "train") -> list[Path]:
 
 
 def rows_of(shards: Shards) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = shards.table.to_pylist()
-    return found
+    rows: list[dict[str, Any]] = shards.table.to_pylist()
+    return rows
 
 
 def test_a_build_opens_by_its_folder_by_that_of_a_split_and_from_within(

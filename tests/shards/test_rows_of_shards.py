@@ -39,9 +39,9 @@ def examples_of(path: Path, split: str = "train") -> dict[tuple[int, str], Row]:
     shards = open_shards(path, split)
     rows = [row for number in range(len(shards)) for row in shards.examples(number)]
     plain = [{name: np.asarray(value).tolist() for name, value in row.items()} for row in rows]
-    found = {(row["example_id"], str(row["input_ids"])): row for row in plain}
-    assert len(found) == len(plain)
-    return found
+    examples = {(row["example_id"], str(row["input_ids"])): row for row in plain}
+    assert len(examples) == len(plain)
+    return examples
 
 
 def with_settings(info: PretrainingInfo, **changes: Any) -> PretrainingInfo:
@@ -178,8 +178,8 @@ def test_show_prints_each_example_of_a_packed_row(packed_build: Path) -> None:
 def test_stats_measure_packed_rows_and_the_examples_in_them(packed_build: Path) -> None:
     shards = open_shards(packed_build)
     figures, counts = measure(shards), shards.manifest["splits"]["train"]["counts"]
-    found = {"rows": figures.rows, "examples": figures.examples, "row_tokens": figures.tokens}
-    assert found == {name: counts[name] for name in found}
+    measured = {"rows": figures.rows, "examples": figures.examples, "row_tokens": figures.tokens}
+    assert measured == {name: counts[name] for name in measured}
     assert sum(figures.lengths) == figures.rows
     assert sum(figures.labels) == figures.examples
     assert figures.fill > 0.95
@@ -201,9 +201,9 @@ def test_a_mixture_verifies_and_the_manifest_says_the_epochs_of_each_source(mask
     shards = open_shards(build)
     sources = shards.table["source"].to_numpy()
     counts = manifest["splits"]["train"]["counts"]
-    found = [int((sources == number).sum()) for number in (0, 1)]
-    assert found == [counts["examples_of_wikipedia"], counts["examples_of_books"]]
-    assert found[0] > 2 * found[1] > 0
+    sizes = [int((sources == number).sum()) for number in (0, 1)]
+    assert sizes == [counts["examples_of_wikipedia"], counts["examples_of_books"]]
+    assert sizes[0] > 2 * sizes[1] > 0
     assert manifest["splits"]["validation"]["counts"]["tokens"] == sum(
         manifest["splits"]["validation"]["counts"][f"tokens_in_copies_of_{name}"] for name in ("wikipedia", "books")
     )

@@ -87,9 +87,9 @@ def test_a_beginning_has_the_first_documents(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [*WAYS, "files"])
 def test_a_small_task_is_its_own_beginning(name: str, tmp_path: Path) -> None:
     [task] = WAYS.get(name, text_files)(tmp_path / name)
-    found = SOURCE_FORMATS[task.payload.format].beginning(task, task.weight, str(tmp_path))
-    assert isinstance(found, Task)
-    assert documents(found) == documents(task)
+    beginning = SOURCE_FORMATS[task.payload.format].beginning(task, task.weight, str(tmp_path))
+    assert isinstance(beginning, Task)
+    assert documents(beginning) == documents(task)
 
 
 def test_rows_of_which_none_is_whole_have_no_beginning_and_it_says_so(tmp_path: Path) -> None:

@@ -110,14 +110,14 @@ def test_a_broken_page_is_dropped_and_named_and_its_neighbours_stay(tmp_path: Pa
 
 
 def test_ranges_of_any_size_give_the_same_documents(tmp_path: Path) -> None:
-    found = []
+    documents = []
     for size in (20_000, 1 << 20):
         tasks = plan_wikipedia([SAMPLE_DUMP], str(tmp_path / str(size)), CleaningConfig(range_bytes=size))
         for task in tasks:
             run_once(task, write_documents)
-        found.append([row for task in tasks for row in pq.read_table(task.path).to_pylist()])
-    assert found[0] == found[1]
-    assert len(found[0]) > 60
+        documents.append([row for task in tasks for row in pq.read_table(task.path).to_pylist()])
+    assert documents[0] == documents[1]
+    assert len(documents[0]) > 60
 
 
 def test_each_book_is_one_document_under_the_name_of_its_file(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_split_chapters_makes_a_document_of_each_chapter(tmp_path: Path) -> None
     chapters = "".join(f"CHAPTER {number}\n\n{PROSE}\n\n\n" for number in ("I", "II", "III"))
     (tmp_path / "tale.txt").write_text(f"Title: A Tale\n\n*** START OF THIS EBOOK ***\n\n{chapters}")
     (tmp_path / "nothing.txt").write_text("CHAPTER I\n")
-    found = {}
+    documents = {}
     for split in (False, True):
         tasks = plan_books([str(tmp_path)], str(tmp_path / "out"), CleaningConfig(split_chapters=split))
         [record] = [run_once(task, write_documents) for task in tasks]
@@ -144,12 +144,12 @@ def test_split_chapters_makes_a_document_of_each_chapter(tmp_path: Path) -> None
         assert (record.counts.get("books_in_chapters", 0), record.counts.get("chapters", 0)) == (
             (1, 3) if split else (0, 0)
         )
-        found[split] = pq.read_table(tasks[0].path).to_pylist()
-    assert [(page["id"], page["title"]) for page in found[False]] == [("tale.txt:tale", "A Tale")]
-    assert [(page["id"], page["title"]) for page in found[True]] == [
+        documents[split] = pq.read_table(tasks[0].path).to_pylist()
+    assert [(page["id"], page["title"]) for page in documents[False]] == [("tale.txt:tale", "A Tale")]
+    assert [(page["id"], page["title"]) for page in documents[True]] == [
         (f"tale.txt:tale:{place}", f"A Tale: CHAPTER {number}") for place, number in enumerate(("I", "II", "III"), 1)
     ]
-    assert "\n\n".join(page["text"] for page in found[True]) == found[False][0]["text"]
+    assert "\n\n".join(page["text"] for page in documents[True]) == documents[False][0]["text"]
 
 
 def test_encodings_that_were_guessed_are_counted(tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ def client() -> Client:
 def add_dump(server: Server, wiki: str, day: str, *, dump: bytes = DUMP, finished: bool = True) -> None:
     """Put a dump on the server; one that is not finished has a list of checksums without its files."""
     stem = f"{wiki}-{day}-pages-articles-multistream"
-    found = {f"{stem}.xml.bz2": dump, f"{stem}-index.txt.bz2": INDEX, f"{wiki}-{day}-page.sql.gz": b"other"}
-    listed = found if finished else {f"{wiki}-{day}-page.sql.gz": b"other"}
+    dump_files = {f"{stem}.xml.bz2": dump, f"{stem}-index.txt.bz2": INDEX, f"{wiki}-{day}-page.sql.gz": b"other"}
+    listed = dump_files if finished else {f"{wiki}-{day}-page.sql.gz": b"other"}
     sums = "".join(f"{hashlib.sha1(data).hexdigest()}  {name}\n" for name, data in listed.items())
     for name, data in listed.items():
         server.files[f"/{wiki}/{day}/{name}"] = File(data)

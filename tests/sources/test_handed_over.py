@@ -28,10 +28,10 @@ SETTINGS: dict[str, Any] = {"vocab": "bertdata-30k-uncased", "workers": 1, "max_
 
 def paths_of(given: Any, output: str, text_column: str = "text") -> list[str]:
     """Write rows, and return the paths that documents are given by."""
-    found = handed_over(given, output, text_column)
-    with found.written(text_column) as keep:
+    paths = handed_over(given, output, text_column)
+    with paths.written(text_column) as keep:
         keep()
-    return found.paths
+    return paths.paths
 
 
 def dataset(rows: list[dict[str, Any]]) -> Any:
@@ -247,8 +247,8 @@ def test_a_call_that_was_killed_before_it_was_accepted_is_undone_by_the_next(tmp
 def test_rows_at_a_url_are_put_back_too() -> None:
     output = f"memory://{uuid.uuid4().hex}/c"
     [path] = paths_of(ROWS, output)
-    found = handed_over(ROWS[1:], output)
-    with found.written():
+    paths = handed_over(ROWS[1:], output)
+    with paths.written():
         assert len(files.open_raw(path).read().splitlines()) == len(ROWS) - 1
     assert len(files.open_raw(path).read().splitlines()) == len(ROWS)
 

@@ -105,8 +105,8 @@ def test_any_name_is_told_from_any_path_behind_it(name: str, path: str) -> None:
 
 
 def test_a_name_given_twice_collects_and_the_order_is_no_matter(folder: Path) -> None:
-    found = find(["news=b.jsonl", "a.jsonl", "news=b.jsonl", "news=./b.jsonl"])
-    assert found == {"a.jsonl": "documents", "b.jsonl": "news"}
+    sources = find(["news=b.jsonl", "a.jsonl", "news=b.jsonl", "news=./b.jsonl"])
+    assert sources == {"a.jsonl": "documents", "b.jsonl": "news"}
     assert find(["a.jsonl", "news=./b.jsonl", "news=b.jsonl"], "books").keys() == {"a.jsonl", "./b.jsonl"}
     assert list(find(["two=b.jsonl", "one=a.jsonl"]).items()) == [("a.jsonl", "one"), ("b.jsonl", "two")]
 
@@ -130,9 +130,9 @@ def test_a_file_of_two_kinds_is_refused(folder: Path) -> None:
 def test_remote_files_are_known_by_the_path_they_are_found_at() -> None:
     for place in ("memory://named/a.jsonl", "memory://named/b/c.jsonl"):
         files.write_bytes(place, b"{}")
-    found = find(["news=memory://named/*.jsonl", "memory://named/b"])
-    assert list(found.values()) == ["news", "documents"]
-    assert find([f"{name}={path}" for path, name in found.items()]) == found
+    sources = find(["news=memory://named/*.jsonl", "memory://named/b"])
+    assert list(sources.values()) == ["news", "documents"]
+    assert find([f"{name}={path}" for path, name in sources.items()]) == sources
     with pytest.raises(ConfigError, match="with news= and documents="):
         find(["news=memory://named/*.jsonl", "memory://named"])
 

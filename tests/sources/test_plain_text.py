@@ -31,19 +31,19 @@ SAMPLE = "Salt is a mineral.\nIt dissolves.\n\nÉté is summer.\n"
 
 def documents_of(data: bytes) -> list[tuple[int, str]]:
     """The twin of the kernel: where each document begins, and its paragraphs."""
-    found: list[tuple[int, list[bytes]]] = []
+    documents: list[tuple[int, list[bytes]]] = []
     inside, place = False, 0
     mark = 3 * data.startswith(b"\xef\xbb\xbf")
     for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         if not line.strip():
             inside = False
         elif inside:
-            found[-1][1].append(line.strip())
+            documents[-1][1].append(line.strip())
         else:
-            found.append((place, [line.strip()]))
+            documents.append((place, [line.strip()]))
             inside = True
         place, mark = place + len(line) + 1 + mark, 0
-    return [(place, b"\n\n".join(paragraphs).decode()) for place, paragraphs in found]
+    return [(place, b"\n\n".join(paragraphs).decode()) for place, paragraphs in documents]
 
 
 def write(path: Path, data: bytes) -> str:
@@ -68,8 +68,8 @@ def test_a_file_that_is_read_in_small_pieces_is_read_whole(most: int, monkeypatc
             return super().read(most if size is None or size < 0 else min(size, most))
 
     monkeypatch.setattr(files, "open_raw", lambda path: Slow(SAMPLE.encode()))
-    found = [text for documents in plain_text.read_texts("a.txt", 0, 99) for text in documents.texts.to_pylist()]
-    assert found == ["Salt is a mineral.\n\nIt dissolves.", "Été is summer."]
+    texts = [text for documents in plain_text.read_texts("a.txt", 0, 99) for text in documents.texts.to_pylist()]
+    assert texts == ["Salt is a mineral.\n\nIt dissolves.", "Été is summer."]
 
 
 def test_a_line_becomes_a_paragraph_and_a_blank_line_ends_a_document(tmp_path: Path) -> None:
@@ -145,8 +145,8 @@ def test_a_document_that_spans_ranges_is_read_by_the_first_and_searched_by_none(
     monkeypatch.setattr(plain_text, "PIECE", 100)
     tasks = plan_documents([path], "out", 200)
     monkeypatch.setattr(files, "open_raw", lambda path: Counted(content))
-    found = [int(write_documents(task, io.BytesIO()).counts.get("documents", 0)) for task in tasks]
-    assert found == [2, *[0] * (len(tasks) - 2), 1]
+    counts = [int(write_documents(task, io.BytesIO()).counts.get("documents", 0)) for task in tasks]
+    assert counts == [2, *[0] * (len(tasks) - 2), 1]
     assert taken[0] < 4 * len(content)
 
 

@@ -95,11 +95,11 @@ def test_what_csv_writes_is_read(rows: list[tuple[str, str]]) -> None:
     writer.writerows(rows)
     with tempfile.TemporaryDirectory() as folder:
         (path := Path(folder) / "rows.csv").write_text(file.getvalue(), newline="")
-        found, [counters] = documents_of([str(path)])
+        documents, [counters] = documents_of([str(path)])
         lines = [json.dumps({"title": title, "text": text}) + "\n" for title, text in rows]
         (as_json := Path(folder) / "rows.jsonl").write_text("".join(['{"text": ""}\n', *lines]))
         expected, [_] = documents_of([str(as_json)])
-    assert [(row["title"], row["text"]) for row in found] == [(row["title"], row["text"]) for row in expected]
+    assert [(row["title"], row["text"]) for row in documents] == [(row["title"], row["text"]) for row in expected]
     assert counters.counts.get("rows", 0) == len(rows)
 
 
@@ -210,12 +210,12 @@ def test_rows_are_those_of_csv_and_pyarrow(rows: list[tuple[str, str, str]], sep
     buffer = io.StringIO(newline="")
     csv.writer(buffer, delimiter=separator, quoting=csv.QUOTE_ALL).writerows([("a", "b", "c"), *rows])
     text = buffer.getvalue()
-    found = [fields for _, fields in rows_of(iter(io.StringIO(text, newline="")), "a.csv", separator)]
-    assert found == [list(row) for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator)]
+    by_us = [fields for _, fields in rows_of(iter(io.StringIO(text, newline="")), "a.csv", separator)]
+    assert by_us == [list(row) for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator)]
     options = pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
     convert = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys("abc", pa.string()), strings_can_be_null=False)
     table = pyarrow.csv.read_csv(io.BytesIO(text.encode()), parse_options=options, convert_options=convert)
-    assert [list(row.values()) for row in table.to_pylist()] == found[1:]
+    assert [list(row.values()) for row in table.to_pylist()] == by_us[1:]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.csv.gz", "a.jsonl.gz", "b.jsonl"])

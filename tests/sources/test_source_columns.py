@@ -45,11 +45,11 @@ def planned(files: dict[str, str], output: Path, texts: Sequence[str], ids: Sequ
 
 def documents(plan: Plan) -> dict[str, tuple[str, str]]:
     """Return the title and the text of each document by its id."""
-    found: dict[str, tuple[str, str]] = {}
+    rows: dict[str, tuple[str, str]] = {}
     for task in plan.steps[0].tasks:
         run_once(task, write_documents)
-        found |= {row["id"]: (row["title"], row["text"]) for row in pq.read_table(task.path).to_pylist()}
-    return found
+        rows |= {row["id"]: (row["title"], row["text"]) for row in pq.read_table(task.path).to_pylist()}
+    return rows
 
 
 def test_each_source_has_a_column_of_its_own(files: dict[str, str], tmp_path: Path) -> None:
@@ -65,11 +65,11 @@ def test_each_source_has_a_column_of_its_own(files: dict[str, str], tmp_path: Pa
 
 def test_a_template_passes_where_one_of_its_columns_is_there_and_says_so(files: dict[str, str], tmp_path: Path) -> None:
     plan = planned(files, tmp_path, ["{content}{description}"], ["{doc_id}{ticket}"])
-    found = documents(plan)
-    assert sorted(text for _, text in found.values()) == [
+    rows = documents(plan)
+    assert sorted(text for _, text in rows.values()) == [
         "It creaks.", "It is cheap.", "Salt is white.", "The lamp is broken.", "We met."
     ]  # fmt: skip
-    assert {"R-1", "T-2"} <= {*found}
+    assert {"R-1", "T-2"} <= {*rows}
     notes = [note for note in plan.notes if "it leaves nothing there" in note]
     assert [note[: note.index(" of --")] for note in notes] == [
         "the source tickets has no column 'content'",

@@ -17,8 +17,8 @@ LINES = "".join(json.dumps(row) + "\n" for row in ROWS[:3]).encode()
 
 
 def from_stdin(data: bytes, output: Path, path: str = "-") -> str:
-    [found] = written([path], str(output), stdin=lambda: io.BytesIO(data))
-    return found
+    [path_written] = written([path], str(output), stdin=lambda: io.BytesIO(data))
+    return path_written
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,9 @@ def from_stdin(data: bytes, output: Path, path: str = "-") -> str:
     ],
 )
 def test_standard_input_becomes_a_file_beside_the_build(data: bytes, name: str, path: str, tmp_path: Path) -> None:
-    found = from_stdin(data, tmp_path / "out", path)
+    copied = from_stdin(data, tmp_path / "out", path)
     place = tmp_path / "out-documents" / name
-    assert found == (f"news={place}" if "news" in path else str(place))
+    assert copied == (f"news={place}" if "news" in path else str(place))
     assert place.read_bytes() == data
 
 

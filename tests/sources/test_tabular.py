@@ -158,10 +158,10 @@ def test_a_column_that_only_a_late_row_has_is_known(name: str, tmp_path: Path) -
 def test_ids_that_are_numbers_are_kept_and_empty_ones_made_up(tmp_path: Path) -> None:
     rows = [{"id": 0, "text": "a"}, {"id": "", "text": "b"}, {"id": None, "text": "c"}, {"id": 10**30, "text": "d"}]
     table = pa.table({"id": [0, 7, None], "text": ["a", "b", "c"]})
-    found, _ = read_all(write(tmp_path / "x.jsonl", lines(rows)))
-    assert [row["id"] for row in found] == ["0", "x.jsonl:23", "x.jsonl:47", str(10**30)]
-    found, _ = read_all(parquet(tmp_path / "x.parquet", table))
-    assert [row["id"] for row in found] == ["0", "7", "x.parquet:2"]
+    documents, _ = read_all(write(tmp_path / "x.jsonl", lines(rows)))
+    assert [row["id"] for row in documents] == ["0", "x.jsonl:23", "x.jsonl:47", str(10**30)]
+    documents, _ = read_all(parquet(tmp_path / "x.parquet", table))
+    assert [row["id"] for row in documents] == ["0", "7", "x.parquet:2"]
 
 
 @pytest.mark.parametrize("suffix", PARQUET.suffixes + JSON_LINES.suffixes)
@@ -176,8 +176,8 @@ def test_every_format_gives_the_same_documents(suffix: str, tmp_path: Path) -> N
             data = {"zst": zstandard, "gz": gzip, "bz2": bz2}[kind].compress(data)
         write(path, data)
     assert find_kind("documents", [str(tmp_path)]) == [str(path)]
-    found, tallies = read_all(str(path), 100)
-    assert [(row["id"], row["text"]) for row in found] == [(row["id"], row["text"]) for row in rows]
+    documents, tallies = read_all(str(path), 100)
+    assert [(row["id"], row["text"]) for row in documents] == [(row["id"], row["text"]) for row in rows]
     assert sum(counters.counts.get("rows", 0) for counters in tallies) == 50
 
 
@@ -247,11 +247,11 @@ def test_blank_lines_part_paragraphs_and_without_any_each_line_is_one(text: str,
 
 @given(st.text(st.sampled_from("a \n\r\t\u2028"), max_size=40))
 def test_paragraphs_lose_no_letter_and_are_parted_once(text: str) -> None:
-    found = paragraphs(text)
-    assert found.count("a") == text.count("a")
-    assert found == found.strip()
-    assert paragraphs(found) == found
-    assert "\n\n\n" not in found
+    parted = paragraphs(text)
+    assert parted.count("a") == text.count("a")
+    assert parted == parted.strip()
+    assert paragraphs(parted) == parted
+    assert "\n\n\n" not in parted
 
 
 # Cutting
@@ -267,10 +267,10 @@ def test_json_lines_cut_anywhere_give_each_row_once(data: st.DataObject) -> None
     content += data.draw(st.sampled_from([b"", b"\n", b"\n\n \n"]))
     target = data.draw(st.integers(1, len(content) + 5))
     path = _temporary("cut.jsonl", content)
-    found, tallies = read_all(path, target)
-    assert [row["id"] for row in found] == ["first", *map(str, range(len(texts)))]
+    documents, tallies = read_all(path, target)
+    assert [row["id"] for row in documents] == ["first", *map(str, range(len(texts)))]
     assert sum(counters.counts.get("rows", 0) for counters in tallies) == len(texts) + 1
-    assert found == read_all(path)[0]
+    assert documents == read_all(path)[0]
 
 
 @settings(deadline=None, max_examples=30)
@@ -279,8 +279,8 @@ def test_parquet_cut_anywhere_gives_each_row_once(rows: int, group: int, target:
     file = io.BytesIO()
     pq.write_table(pa.table({"text": [f"Text {i} " * (i % 7 + 1) for i in range(rows)]}), file, row_group_size=group)
     path = _temporary("cut.parquet", file.getvalue())
-    found, tallies = read_all(path, target)
-    assert [row["id"] for row in found] == [f"cut.parquet:{i}" for i in range(rows)]
+    documents, tallies = read_all(path, target)
+    assert [row["id"] for row in documents] == [f"cut.parquet:{i}" for i in range(rows)]
     assert sum(counters.counts["rows"] for counters in tallies) == rows
 
 
@@ -329,8 +329,8 @@ def test_a_line_longer_than_many_ranges_is_read_once_and_not_searched_by_each(
 
     tasks = plan_documents([path], "out", 1000, "text")
     monkeypatch.setattr(files, "open_raw", lambda path: Counted(Path(path).read_bytes()))
-    found = [row for task in tasks for row in read(task)[0]]
-    assert [len(row["text"]) for row in found] == [1, 100_000, 1]
+    rows_read = [row for task in tasks for row in read(task)[0]]
+    assert [len(row["text"]) for row in rows_read] == [1, 100_000, 1]
     assert taken[0] < 3 * 100_000
 
 

@@ -51,13 +51,13 @@ def trained(kind: str, corpus: list[str], vocab_size: int) -> JsonTokenizer:
 @cache
 def stored_words(kind: str) -> list[tuple[bytes, NDArray[np.bool_]]]:
     """Return the ids of each document, as bytes, and where words begin: where `word_ids` of `tokenizers` changes."""
-    reference, segmenter, found = made(kind).reference, SentenceSegmenter.from_pretrained("english"), []
+    reference, segmenter, words = made(kind).reference, SentenceSegmenter.from_pretrained("english"), []
     for sentences in segmenter.segment_batch(list(texts(60))).to_pylist():
         encoded = [reference.encode(sentence, add_special_tokens=False) for sentence in sentences]
         ids = np.array([token for encoding in encoded for token in encoding.ids], np.uint16)
         numbers = [np.array(encoding.word_ids) for encoding in encoded]
-        found.append((ids.tobytes(), np.concatenate([np.diff(number, prepend=-1) != 0 for number in numbers])))
-    return found
+        words.append((ids.tobytes(), np.concatenate([np.diff(number, prepend=-1) != 0 for number in numbers])))
+    return words
 
 
 def assert_words(kind: str, ids: NDArray[np.integer], starts: NDArray[np.bool_]) -> None:

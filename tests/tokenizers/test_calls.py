@@ -122,13 +122,13 @@ def result_of(tokenizer: Any, text: Any, pair: Any, arguments: dict[str, Any]) -
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = tokenizer(text, pair, **arguments)
+            output = tokenizer(text, pair, **arguments)
     except BaseException as error:
         if isinstance(error, AttributeError | KeyError | IndexError | AssertionError | KeyboardInterrupt):
             raise
         return None  # of a stride that is too large `tokenizers` panics
-    columns = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in found.items()}
-    if any(getattr(getattr(value, "dtype", None), "kind", "") == "O" for value in found.values()):
+    columns = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in output.items()}
+    if any(getattr(getattr(value, "dtype", None), "kind", "") == "O" for value in output.values()):
         return None  # rows of different lengths, which NumPy takes as objects
     return json.loads(json.dumps(columns))  # tuples are lists
 
@@ -229,9 +229,9 @@ def test_a_vocabulary_that_says_no_length_has_none(tmp_path: Path) -> None:
     text = "the " * 600
     for folder in (tmp_path, tmp_path / "saved"):
         theirs = transformers.AutoTokenizer.from_pretrained(folder)
-        found = load_tokenizer(folder)(text, truncation=True)["input_ids"]
-        assert found == theirs(text, truncation=True, verbose=False)["input_ids"]
-        assert len(found) == 602
+        ids = load_tokenizer(folder)(text, truncation=True)["input_ids"]
+        assert ids == theirs(text, truncation=True, verbose=False)["input_ids"]
+        assert len(ids) == 602
 
 
 def test_texts_and_settings_that_calls_do_not_take_are_refused() -> None:
@@ -262,9 +262,9 @@ def test_words_are_given_as_lists() -> None:
             continue  # transformers takes words of RoBERTa only with add_prefix_space
         for text in (["the", "lower", "hello"], [["the"], ["low", "ab"]]):
             expected = theirs(text, is_split_into_words=True)
-            found = ours(text, is_split_into_words=True)
-            assert found["input_ids"] == expected["input_ids"]
-            assert found.word_ids(0) == expected.word_ids(0)
+            output = ours(text, is_split_into_words=True)
+            assert output["input_ids"] == expected["input_ids"]
+            assert output.word_ids(0) == expected.word_ids(0)
 
 
 def test_a_space_before_a_word_that_is_given_alone_has_no_place_in_it() -> None:
@@ -315,8 +315,8 @@ def test_the_classes_with_types_and_with_padding_on_the_left_are_those_of_transf
     for name in PADS_LEFT:
         assert getattr(transformers, name).padding_side == "left", name
     for name in ("RobertaTokenizer", "AlbertTokenizer", "T5Tokenizer", "GPT2Tokenizer", "XLMRobertaTokenizer"):
-        found = getattr(transformers, name)
-        assert (found.model_input_names, found.padding_side) == (["input_ids", "attention_mask"], "right"), name
+        kind = getattr(transformers, name)
+        assert (kind.model_input_names, kind.padding_side) == (["input_ids", "attention_mask"], "right"), name
 
 
 @pytest.mark.parametrize("with_vocabulary", [True, False])
@@ -413,8 +413,8 @@ def test_rows_are_padded_as_by_transformers(name: str) -> None:
             {"padding_side": "left"},
         ):  # fmt: skip
             padded = [tokenizer.pad(deepcopy(given_rows), **arguments) for tokenizer in (ours, theirs)]
-            found, expected = ({n: np.asarray(column).tolist() for n, column in each.items()} for each in padded)
-            assert found == expected, (given_rows, arguments)
+            padded_rows, expected = ({n: np.asarray(column).tolist() for n, column in each.items()} for each in padded)
+            assert padded_rows == expected, (given_rows, arguments)
             assert type(padded[0]["input_ids"]) is type(padded[1]["input_ids"])
     wrong_rows: list[Any] = [{}, [], {"labels": [1]}]
     for wrong in wrong_rows:

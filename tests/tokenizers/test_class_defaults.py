@@ -51,10 +51,10 @@ def defaults_of(a_class: Any) -> dict[str, str]:
     for each in a_class.__mro__:
         if "__init__" in vars(each):
             arguments = inspect.signature(each.__init__).parameters
-            found = {name: argument.default for name, argument in arguments.items() if name.endswith("_token")}
-            if found:
+            defaults = {name: argument.default for name, argument in arguments.items() if name.endswith("_token")}
+            if defaults:
                 names = {f"{role}_token" for role in NAMED_ROLES}
-                return {name: str(token) for name, token in found.items() if name in names and token is not None}
+                return {name: str(token) for name, token in defaults.items() if name in names and token is not None}
     return {}
 
 

@@ -131,16 +131,16 @@ def test_arguments_of_a_call_that_were_left_in_the_settings_have_no_effect(tmp_p
 
 def _arguments(root: Path) -> list[tuple[str, str]]:
     """Return the arguments of the tokenizer classes below a folder, and the keys that they take from others."""
-    found: list[tuple[str, str]] = []
+    names: list[tuple[str, str]] = []
     for path in [*root.glob("tokenization_*.py"), *root.glob("models/*/tokenization_*.py")]:
         for node in ast.walk(ast.parse(path.read_text())):
             is_class = isinstance(node, ast.ClassDef) and ("Tokenizer" in node.name or "Backend" in node.name)
             for function in node.body if isinstance(node, ast.ClassDef) and is_class else ():
                 if isinstance(function, ast.FunctionDef) and function.name == "__init__":
                     arguments = [parameter.arg for parameter in (*function.args.args[1:], *function.args.kwonlyargs)]
-                    found += [(name, path.name) for name in (*arguments, *_taken(function))]
-    assert len(found) > 100
-    return found
+                    names += [(name, path.name) for name in (*arguments, *_taken(function))]
+    assert len(names) > 100
+    return names
 
 
 def _taken(function: ast.FunctionDef) -> list[str]:

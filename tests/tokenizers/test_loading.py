@@ -60,8 +60,8 @@ def test_a_tokenizer_replaces_that_of_another_family(tmp_path: Path) -> None:
         tokenizer = load_tokenizer(name)
         replace_saved(tokenizer, tmp_path)
         assert load_tokenizer(tmp_path) == tokenizer
-        found = {path.name for path in tmp_path.iterdir()} - {"notes.txt", "tokenizer.json", "tokenizer_config.json"}
-        assert left is None or found == set(left)
+        names = {path.name for path in tmp_path.iterdir()} - {"notes.txt", "tokenizer.json", "tokenizer_config.json"}
+        assert left is None or names == set(left)
 
 
 def test_a_file_of_any_name_is_a_vocabulary_only_with_a_line_for_unknown_words(tmp_path: Path) -> None:

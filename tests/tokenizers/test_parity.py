@@ -38,10 +38,10 @@ def assert_equal(tokenizer: JsonTokenizer, texts: list[str]) -> None:
     if tokenizer.continuation is not None:
         assert tokenizer.encode_batch(texts).to_pylist() == [encoding.ids for encoding in expected]
         return
-    found = tokenizer.encode_batch_with_words(texts)
-    assert found["input_ids"].to_pylist() == [encoding.ids for encoding in expected]
+    batch = tokenizer.encode_batch_with_words(texts)
+    assert batch["input_ids"].to_pylist() == [encoding.ids for encoding in expected]
     starts = [[before != word for before, word in pairwise([None, *encoding.word_ids])] for encoding in expected]
-    assert found["word_starts"].to_pylist() == starts
+    assert batch["word_starts"].to_pylist() == starts
 
 
 @pytest.mark.costly

@@ -70,21 +70,21 @@ def test_what_the_writer_counted_is_found_in_its_bytes(block: TokenBlock, info: 
         data, counters = written(block, info)
     except ConfigError:
         return
-    found, rules = recount(pa.ipc.open_stream(data), info, TOKENIZER)
+    counts, rules = recount(pa.ipc.open_stream(data), info, TOKENIZER)
     assert rules == []
-    assert found.counts.pop("repeated_example_ids") == 0
-    claimed = {name: number for name, number in counters.counts.items() if name in found.counts}
-    assert claimed == {name: number for name, number in found.counts.items() if name in claimed}
-    left = {name for name in counters.counts if name not in found.counts and not is_of_the_block(name)}
+    assert counts.counts.pop("repeated_example_ids") == 0
+    claimed = {name: number for name, number in counters.counts.items() if name in counts.counts}
+    assert claimed == {name: number for name, number in counts.counts.items() if name in claimed}
+    left = {name for name in counters.counts if name not in counts.counts and not is_of_the_block(name)}
     assert all(name.startswith("labels_1") for name in left)
 
 
 def test_copies_of_more_than_a_thousand_rows_are_told_apart() -> None:
     info = info_of("doc-sentences", "static", max_seq_length=16, dupe_factor=3)
     data, counters = written(block_of(500), info)
-    found, rules = recount(pa.ipc.open_stream(data), info, TOKENIZER)
+    counts, rules = recount(pa.ipc.open_stream(data), info, TOKENIZER)
     assert rules == []
-    assert found.counts["examples"] == counters.counts["examples"] > 3000
+    assert counts.counts["examples"] == counters.counts["examples"] > 3000
 
 
 def test_a_rule_is_told_with_the_number_of_rows_and_the_first_of_them() -> None:
@@ -244,9 +244,9 @@ def test_a_copy_more_than_the_settings_say_is_found() -> None:
 def test_copies_of_a_single_row_are_told_apart(seed: int) -> None:
     info = info_of("doc-sentences", "static", max_seq_length=64, dupe_factor=8, seed=seed, short_seq_prob=0)
     data, counters = written(block_of(1, sentences=4), info)
-    found, rules = recount(pa.ipc.open_stream(data), info, TOKENIZER)
+    counts, rules = recount(pa.ipc.open_stream(data), info, TOKENIZER)
     assert rules == []
-    assert found.counts["examples"] == counters.counts["examples"] == 8
+    assert counts.counts["examples"] == counters.counts["examples"] == 8
 
 
 def test_rows_are_numbered_through_all_batches() -> None:
@@ -261,9 +261,9 @@ def test_rows_are_numbered_through_all_batches() -> None:
 def test_a_slice_of_a_batch_is_counted_as_what_it_is() -> None:
     info = info_of(masking="static")
     [batch] = pa.ipc.open_stream(written(block_of(12), info)[0])
-    found, rules = recount([batch.slice(5, 6)], info, TOKENIZER)
+    counts, rules = recount([batch.slice(5, 6)], info, TOKENIZER)
     assert rules == []
-    assert found.counts["row_tokens"] == sum(map(len, batch.slice(5, 6)["input_ids"].to_pylist()))
+    assert counts.counts["row_tokens"] == sum(map(len, batch.slice(5, 6)["input_ids"].to_pylist()))
 
 
 def test_a_negative_example_id_is_found() -> None:
@@ -280,9 +280,9 @@ def test_an_example_id_that_stands_twice_is_counted() -> None:
     info = info_of("sop")
     documents = [[[FIRST_WORD, FIRST_WORD + 1], [FIRST_WORD + 2]] for _ in range(5)]
     data, counters = written(block_from(documents, [7, 8, 7, 7, 9]), info)
-    found, rules = recount(pa.ipc.open_stream(data), info, TOKENIZER)
+    counts, rules = recount(pa.ipc.open_stream(data), info, TOKENIZER)
     assert rules == []
-    assert found.counts["repeated_example_ids"] == counters.counts["documents_sharing_id"] == 2
+    assert counts.counts["repeated_example_ids"] == counters.counts["documents_sharing_id"] == 2
 
 
 def predicted_place(columns: Columns, row: int) -> int:
@@ -428,6 +428,6 @@ def test_ids_of_a_large_vocabulary_are_counted() -> None:
     ends = np.arange(3, 31, 3, dtype=np.int64)
     block = TokenBlock(tokens, np.ones(30, np.bool_), ends, ends[[4, 9]], np.array([1, 2], np.uint64))
     data, counters = written(block, info)
-    found, rules = recount(pa.ipc.open_stream(data), info, TOKENIZER)
+    counts, rules = recount(pa.ipc.open_stream(data), info, TOKENIZER)
     assert rules == []
-    assert found.counts["tokens_in_examples"] == counters.counts["tokens_in_examples"] == 30
+    assert counts.counts["tokens_in_examples"] == counters.counts["tokens_in_examples"] == 30

@@ -42,9 +42,9 @@ def test_in_a_store_one_shard_at_a_time_is_on_disk_and_an_altered_one_is_named(
     most: list[int] = []
 
     def counted(url: str, path: str) -> str:
-        found = fetched(url, path)
+        paths = fetched(url, path)
         most.append(len(list(folder.rglob("*.arrow"))))
-        return found
+        return paths
 
     monkeypatch.setattr(claims, "fetched", counted)
     assert verify("memory://verified-build") == verify(static_build)

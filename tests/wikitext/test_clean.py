@@ -225,10 +225,10 @@ BALANCED = st.recursive(
 def test_balanced_markup_leaves_only_words_in_their_order(source: str) -> None:
     prose = clean(f"start {source}\nend")
     left = iter(re.findall(r"\w+", source))
-    found = prose.split()
-    assert found[0] == "start"
-    assert found[-1] == "end"
-    assert all(word in left for word in found[1:-1])
+    words_left = prose.split()
+    assert words_left[0] == "start"
+    assert words_left[-1] == "end"
+    assert all(word in left for word in words_left[1:-1])
 
 
 def test_prose_without_markup_comes_back_as_it_is() -> None:
@@ -246,15 +246,15 @@ def test_the_prose_of_real_articles_is_found_whole() -> None:
     def words(text: str) -> str:
         return " ".join(re.findall(r"\w+", text.lower()))
 
-    found = total = 0
+    sentences_there = total = 0
     with data_path("wikipedia", "goodwiki-dev.jsonl").open(encoding="utf-8") as lines:
         for line in lines:
             row = json.loads(line)
             prose = f" {words(clean(row['wikitext']))} "
             sentences = [part for text in row["gold_prose"] for part in re.split(r"(?<=[.!?])\s+(?=[A-Z])", text)]
             total += len(sentences)
-            found += sum(f" {words(sentence)} " in prose for sentence in sentences)
-    assert found / total > 0.957
+            sentences_there += sum(f" {words(sentence)} " in prose for sentence in sentences)
+    assert sentences_there / total > 0.957
 
 
 @pytest.mark.parametrize("value", [None, b"It rained.", 12, ["It rained."]])

@@ -148,17 +148,17 @@ def test_own_templates_are_known_to_both(tmp_path: Path) -> None:
 def test_threads_do_not_share_buffers() -> None:
     sources = [f"{{{{convert|{number}|km|mi}}}} ".encode() * 300 for number in range(8)]
     expected = [extract_readable(source, PAGE) for source in sources]
-    found: list[tuple[bytes, str] | None] = [None] * len(sources)
+    results: list[tuple[bytes, str] | None] = [None] * len(sources)
 
     def work(number: int) -> None:
-        found[number] = extract_utf8(sources[number], PAGE)
+        results[number] = extract_utf8(sources[number], PAGE)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(len(sources))]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == expected
+    assert results == expected
 
 
 BOXED = "{{box|It is {{box|very}} salt [[water|water of the sea]].}} And {{convert|5|km|mi}} on, {{box|it rained}}. "

@@ -62,28 +62,32 @@ def asked(examples: ExamplesConfig) -> Asked:
 
 
 def work(examples: ExamplesConfig, title: str) -> Work:
-    [found] = [stage for stage in estimate(sampled(), asked(examples)).stages if stage.title == title]
-    return found
+    [stage_work] = [stage for stage in estimate(sampled(), asked(examples)).stages if stage.title == title]
+    return stage_work
 
 
 def test_documents_that_are_finished_are_scaled_up_by_their_text() -> None:
-    found = estimate(sampled(), asked(ExamplesConfig()))
-    assert (found.documents, found.text_bytes, found.tokens) == (2 * DOCUMENTS, 2 * TEXT, GROUPS * TOKENS)
+    estimate_of_all = estimate(sampled(), asked(ExamplesConfig()))
+    assert (estimate_of_all.documents, estimate_of_all.text_bytes, estimate_of_all.tokens) == (
+        2 * DOCUMENTS,
+        2 * TEXT,
+        GROUPS * TOKENS,
+    )
 
 
 @pytest.mark.parametrize("copies", [1, 3])
 @pytest.mark.parametrize("masking", ["dynamic", "static"])
 def test_shards_take_the_time_of_their_tokens(copies: int, masking: str) -> None:
     config = ExamplesConfig(masking=masking, dupe_factor=copies)
-    found = work(config, "write shards")
-    assert found.seconds == pytest.approx(rates.ROWS[masking] * ROW_TOKENS * GROUPS * copies / 1e6)
-    assert found.stored == STORED * GROUPS * copies
+    write_work = work(config, "write shards")
+    assert write_work.seconds == pytest.approx(rates.ROWS[masking] * ROW_TOKENS * GROUPS * copies / 1e6)
+    assert write_work.stored == STORED * GROUPS * copies
     assert estimate(sampled(), asked(config)).examples == EXAMPLES * GROUPS * copies
 
 
 def test_tokens_take_the_time_of_the_text_and_of_the_parts() -> None:
-    found = work(ExamplesConfig(), "tokenize")
-    assert found.seconds == pytest.approx(
-        rates.TOKENIZE["wordpiece"] * 2 * TEXT / 1e6 + found.parts * rates.PART_SECONDS
+    token_work = work(ExamplesConfig(), "tokenize")
+    assert token_work.seconds == pytest.approx(
+        rates.TOKENIZE["wordpiece"] * 2 * TEXT / 1e6 + token_work.parts * rates.PART_SECONDS
     )
-    assert found.heaviest == pytest.approx(found.seconds / found.parts)
+    assert token_work.heaviest == pytest.approx(token_work.seconds / token_work.parts)

@@ -31,10 +31,10 @@ FEW, MANY = 20_000, 60_000
 @pytest.fixture
 def simulation(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[3] / "benchmarks"))
-    found = importlib.import_module("memory")
-    parts, plan = stored(found, 100, 2, 2)
+    memory_module = importlib.import_module("memory")
+    parts, plan = stored(memory_module, 100, 2, 2)
     grouped(plan).plan(parts)  # imports what the steps import
-    return found
+    return memory_module
 
 
 @pytest.fixture(autouse=True)
@@ -137,9 +137,11 @@ def test_rows_of_dropped_duplicates_take_eight_bytes_each() -> None:
     gone = [Dropped(row, "x", 1, "near duplicate") for row in range(0, groups * rows, 2)]
 
     def made() -> Any:
-        found = without_rows(record, gone)
-        return found, cut_ranges([("x.parquet", found)], 8 << 20)
+        shortened = without_rows(record, gone)
+        return shortened, cut_ranges([("x.parquet", shortened)], 8 << 20)
 
-    (found, ranges), bytes_held = held(made)
-    assert sum(len(document_range.dropped) for document_range in ranges) == len(found.details["dropped"]) == len(gone)
+    (shortened, ranges), bytes_held = held(made)
+    assert (
+        sum(len(document_range.dropped) for document_range in ranges) == len(shortened.details["dropped"]) == len(gone)
+    )
     assert bytes_held < memory.dropped_bytes(len(gone)) + len(ranges) * memory.PART_BYTES

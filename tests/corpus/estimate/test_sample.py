@@ -52,8 +52,8 @@ def test_of_many_ranges_a_few_beginnings_are_read(tmp_path: Path) -> None:
     taken = read("documents", json_lines(tmp_path / "rows.jsonl", 200), sampler, 20_000)
     assert [task.weight for task in taken] == [5_000] * 3
     assert [task.payload.start // 20_000 for task in taken] == [1, 5, 9]
-    found = [run_once(task, write_documents) for task in taken]
-    assert sum(record.counts["documents"] for record in found) == pytest.approx(15_000 / 1_100, rel=0.2)
+    records = [run_once(task, write_documents) for task in taken]
+    assert sum(record.counts["documents"] for record in records) == pytest.approx(15_000 / 1_100, rel=0.2)
     again = BeginningsOf(str(tmp_path), samples=3, sample_bytes=5_000)
     assert read("documents", tmp_path / "rows.jsonl", again, 20_000) == taken
 

@@ -75,6 +75,6 @@ def test_the_requests_of_all_workers_are_shared_among_them() -> None:
 
 def test_a_url_has_no_disk_and_a_folder_that_is_not_there_that_of_the_nearest_one() -> None:
     assert Room.of("gs://bucket/out", 2).disk is None
-    found = Room.of("/nowhere/at/all", 2).disk
-    assert found is not None
-    assert found > 0
+    disk = Room.of("/nowhere/at/all", 2).disk
+    assert disk is not None
+    assert disk > 0

@@ -151,9 +151,9 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     table.write(file := io.BytesIO())
     path = tmp_path / "ngrams.arrow"
     path.write_bytes(file.getvalue())
-    found = read_table(str(path), "x")
-    assert (found.n, found.files, found.texts) == (3, table.files, table.texts)
-    assert find_hits(pa.array(["two three four"]), found) == find_hits(pa.array(["two three four"]), table) != []
+    read_back = read_table(str(path), "x")
+    assert (read_back.n, read_back.files, read_back.texts) == (3, table.files, table.texts)
+    assert find_hits(pa.array(["two three four"]), read_back) == find_hits(pa.array(["two three four"]), table) != []
     path.write_bytes(file.getvalue()[:-200])
     with pytest.raises(InputError, match=r"damaged.*delete this file"):
         read_table(str(path), "y")

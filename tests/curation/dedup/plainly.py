@@ -51,11 +51,11 @@ def dropped_plainly(
                     group[one] |= group[other]
                     for each in group[one]:
                         group[each] = group[one]
-    found = []
+    dropped = []
     for number, (name, _) in enumerate(documents):
         stays = min(group[number], key=rank)
         if stays != number:
             first = min((document for document in group[number] if digests[document] == digests[number]), key=rank)
             reason = NEAR if first == number else EXACT
-            found.append((number, name, reason, documents[stays][0], round(likeness(number, stays), 5)))
-    return found
+            dropped.append((number, name, reason, documents[stays][0], round(likeness(number, stays), 5)))
+    return dropped

@@ -32,10 +32,10 @@ BOOK = " ".join(WORDS)
 
 def edited(changes: int, start: int = 0) -> str:
     """Return the book with single words changed, far from each other."""
-    found = list(WORDS)
+    words = list(WORDS)
     for change in range(changes):
-        found[(start + change * 20) % len(found)] = f"other{start}x{change}"
-    return " ".join(found)
+        words[(start + change * 20) % len(words)] = f"other{start}x{change}"
+    return " ".join(words)
 
 
 def store(
@@ -60,8 +60,8 @@ def store(
     with atomic_write(path := str(folder / "components.arrow")) as file:
         pieces = Stream(path, "s", *write_stream(file, every))
     with atomic_write(path := str(folder / "candidates.arrow")) as file:
-        found = write_candidates(Block(tuple(signed), pieces), file)
-    return [Stream(path, "s", *place) for _, *place in found]
+        counts = write_candidates(Block(tuple(signed), pieces), file)
+    return [Stream(path, "s", *place) for _, *place in counts]
 
 
 def decide(folder: Path, files: Sequence[Sequence[Document]], threshold: float | None = 0.8) -> Decisions:
@@ -88,8 +88,8 @@ def test_of_two_editions_the_longer_one_stays(tmp_path: Path) -> None:
 
 def test_equal_texts_in_a_group_of_alike_ones_are_told_as_exact(tmp_path: Path) -> None:
     longer = "A preface of the later edition. " + edited(3)
-    found = decide(tmp_path, [[("a", BOOK), ("b", longer), ("c", BOOK)]])
-    assert found == {"a": (NEAR, "b"), "c": (EXACT, "b")}
+    decisions = decide(tmp_path, [[("a", BOOK), ("b", longer), ("c", BOOK)]])
+    assert decisions == {"a": (NEAR, "b"), "c": (EXACT, "b")}
 
 
 def test_texts_that_share_a_passage_both_stay(tmp_path: Path) -> None:
@@ -128,15 +128,15 @@ def test_a_document_is_compared_with_the_first_of_each_bucket_and_with_the_sixte
     members = [(7, 2 * number) for number in range(40)] + [(3, 80), (3, 4), (3, 6)]
     random.Random(0).shuffle(members)
     bucket, ranks = np.array(members).T
-    found = [pair for low, high in _pairs(bucket, ranks) for pair in zip(low.tolist(), high.tolist(), strict=True)]
+    compared = [pair for low, high in _pairs(bucket, ranks) for pair in zip(low.tolist(), high.tolist(), strict=True)]
     expected = {(0, 2 * number) for number in range(1, 40)}
     expected |= {
         (2 * number, 2 * other) for number in range(40) for other in range(number + 1, 40) if other - number <= 16
     }
     expected |= {(4, 6), (4, 80), (6, 80)}
     assert NEIGHBOURS == 16
-    assert sorted(set(found)) == sorted(expected)
-    assert found.index((0, 78)) < found.index((2, 4)), "those with the first of a key come first"
+    assert sorted(set(compared)) == sorted(expected)
+    assert compared.index((0, 78)) < compared.index((2, 4)), "those with the first of a key come first"
 
 
 def test_a_chain_of_editions_is_one_group(tmp_path: Path) -> None:
@@ -166,11 +166,11 @@ def test_with_buckets_as_settings_documents_that_share_one_are_alike(tmp_path: P
     names = [f"{number:03d}{side}" for number in range(100) for side in "ab"]
     drawn = {name: random.Random(name[:3]).sample(WORDS, 400) for name in names}
     pairs = [(name, " ".join(words[:280] if name.endswith("a") else words)) for name, words in drawn.items()]
-    found = find_dropped(store(tmp_path, [pairs], 0.0, (14, 8)), 0.0, 8).to_pylist()
-    assert {(row["id"][:3], row["kept"][:3]) for row in found} == {(row["id"][:3],) * 2 for row in found}
+    dropped = find_dropped(store(tmp_path, [pairs], 0.0, (14, 8)), 0.0, 8).to_pylist()
+    assert {(row["id"][:3], row["kept"][:3]) for row in dropped} == {(row["id"][:3],) * 2 for row in dropped}
     similarity = 276 / 396
     assert 0.4 < 1 - (1 - similarity**8) ** 14 < 0.6
-    assert abs(len(found) / 100 - (1 - (1 - similarity**8) ** 14)) < 0.15
+    assert abs(len(dropped) / 100 - (1 - (1 - similarity**8) ** 14)) < 0.15
 
 
 def test_nothing_is_dropped_of_nothing(tmp_path: Path) -> None:

@@ -48,18 +48,18 @@ def peak(make: Callable[[], Any]) -> tuple[Any, int]:
 def peaks(simulation: Any, folder: Path, documents: int) -> dict[str, int]:
     """Return for each step that follows the signatures the most that a part of it holds."""
     plan = simulation.planned(str(folder), DedupConfig("near"), documents, 5, documents // 100, NUMBERS)
-    found: dict[str, int] = {}
+    peak_of: dict[str, int] = {}
     done: list[PartResult] = []
     for step in plan.steps:
         made = []
         for task in step.plan(done):
             record, size = peak(partial(run_once, task, step.make))
-            found[task.name.split("-")[0]] = max(size, found.get(task.name.split("-")[0], 0))
+            peak_of[task.name.split("-")[0]] = max(size, peak_of.get(task.name.split("-")[0], 0))
             made.append((task, record))
         done = made
     assert done[0][1].counts["dropped"] > 0.75 * documents
-    del found["signatures"]
-    return found
+    del peak_of["signatures"]
+    return peak_of
 
 
 @pytest.mark.costly

@@ -36,9 +36,9 @@ def words(*numbers: int) -> str:
 @given(st.lists(TEXT | st.text(max_size=40), max_size=4))
 def test_the_kernel_makes_the_signatures_of_the_readable_twin(texts: list[str]) -> None:
     texts = [text.encode("utf-8", "replace").decode() for text in texts]
-    found = signatures(pa.array(texts, pa.string()))
-    assert found.shape == (len(texts), BINS)
-    assert [row.tolist() for row in found] == [signature(text).tolist() for text in texts]
+    by_kernel = signatures(pa.array(texts, pa.string()))
+    assert by_kernel.shape == (len(texts), BINS)
+    assert [row.tolist() for row in by_kernel] == [signature(text).tolist() for text in texts]
 
 
 @settings(max_examples=40, deadline=None)
@@ -48,17 +48,17 @@ def test_the_kernel_makes_the_signatures_of_the_readable_twin(texts: list[str]) 
 )
 def test_the_kernel_makes_the_numbers_for_keys_of_the_readable_twin(texts: list[str], keys: tuple[int, int]) -> None:
     texts = [text.encode("utf-8", "replace").decode() for text in texts]
-    found = signatures(pa.array(texts, pa.string()), keys)
-    assert found.shape == (len(texts), keys[0] * keys[1])
-    assert [row.tolist() for row in found] == [bucket_hashes(text, *keys).tolist() for text in texts]
+    by_kernel = signatures(pa.array(texts, pa.string()), keys)
+    assert by_kernel.shape == (len(texts), keys[0] * keys[1])
+    assert [row.tolist() for row in by_kernel] == [bucket_hashes(text, *keys).tolist() for text in texts]
 
 
 @pytest.mark.parametrize("keys", [(14, 8), (256, 1), (1, 256)])
 @pytest.mark.parametrize("count", [1, 5, 9, 300])
 def test_every_text_with_words_has_all_numbers_for_keys(keys: tuple[int, int], count: int) -> None:
-    [found] = signatures(pa.array([words(*range(count))]), keys)
-    assert (found != EMPTY).all()
-    assert len(np.unique(found)) > 0.9 * min(len(found), keys[1] * (count - 4) if count > 4 else keys[1])
+    [numbers] = signatures(pa.array([words(*range(count))]), keys)
+    assert (numbers != EMPTY).all()
+    assert len(np.unique(numbers)) > 0.9 * min(len(numbers), keys[1] * (count - 4) if count > 4 else keys[1])
 
 
 def pairs_of(similarity: float, length: int, number: int) -> tuple[list[str], list[str], float]:
@@ -76,12 +76,12 @@ def test_pairs_share_a_key_as_often_as_the_formula_says(length: int, similarity:
     # 2,000 pairs: the standard error of the share is at most 0.011; texts of 20 words have but 16 runs, of which no two
     # keys take the same by one hash, so that they share one more often, by up to 0.03.
     one, other, share = pairs_of(similarity, length, 2000)
-    found = [signatures(pa.array(texts), (14, 8)).reshape(-1, 14, 8) for texts in (one, other)]
-    equal = (found[0] == found[1]).all(axis=2)
+    keys = [signatures(pa.array(texts), (14, 8)).reshape(-1, 14, 8) for texts in (one, other)]
+    equal = (keys[0] == keys[1]).all(axis=2)
     expected = 1 - (1 - share**8) ** 14
     assert abs(float(equal.any(axis=1).mean()) - expected) < (0.06 if length == 20 else 0.04)
     assert abs(float(equal.mean()) - share**8) < 0.01
-    assert abs(float((found[0] == found[1]).mean()) - share) < 0.01
+    assert abs(float((keys[0] == keys[1]).mean()) - share) < 0.01
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -90,11 +90,11 @@ def test_copies_in_scripts_without_spaces_are_found_as_often_as_the_formula_says
     draw = np.random.default_rng(0)
     letters = [chr(code) for code in range(*SCRIPTS[script]) if unicodedata.category(chr(code)) != "Cn"]
     texts = ["".join(draw.choice(letters, 300)) for _ in range(400)]
-    found = [signatures(pa.array(some), (14, 8)).reshape(-1, 14, 8) for some in (texts, [text[:241] for text in texts])]
-    equal = (found[0] == found[1]).all(axis=2)
+    keys = [signatures(pa.array(some), (14, 8)).reshape(-1, 14, 8) for some in (texts, [text[:241] for text in texts])]
+    equal = (keys[0] == keys[1]).all(axis=2)
     share = (241 - 4) / (300 - 4)
     assert abs(float(equal.any(axis=1).mean()) - (1 - (1 - share**8) ** 14)) < 0.06
-    assert abs(float((found[0] == found[1]).mean()) - share) < 0.02
+    assert abs(float((keys[0] == keys[1]).mean()) - share) < 0.02
 
 
 def test_a_thai_text_with_another_word_is_a_near_duplicate() -> None:
@@ -113,7 +113,7 @@ def test_a_slice_of_an_array_has_the_signatures_of_its_own_texts() -> None:
 def test_the_kernel_is_given_the_borders_of_a_slice_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[tuple[list[int], int]] = []
     monkeypatch.setattr(
-        minhash_kernel, "minhash", lambda data, offsets, found: given.append((offsets.tolist(), len(found)))
+        minhash_kernel, "minhash", lambda data, offsets, out: given.append((offsets.tolist(), len(out)))
     )
     signatures(pa.array(["ab", "c", "defg", "h", "i"]).slice(1, 2))
     assert given == [([2, 3, 7], 2)]
@@ -137,9 +137,9 @@ def test_the_order_of_the_words_counts() -> None:
 
 
 def test_a_text_without_words_is_like_no_other() -> None:
-    found = signatures(pa.array(["", "...", "?!"]))
-    assert (found == EMPTY).all()
-    assert estimate(found, found).tolist() == [0.0, 0.0, 0.0]
+    made = signatures(pa.array(["", "...", "?!"]))
+    assert (made == EMPTY).all()
+    assert estimate(made, made).tolist() == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("count", [1, 4, 5, 6])
@@ -162,13 +162,13 @@ def test_the_estimate_has_the_error_that_256_bins_have(length: int) -> None:
         texts += [words(*both, *range(base + 10**5, base + 10**5 + own))]
         texts += [words(*both, *range(base + 2 * 10**5, base + 2 * 10**5 + own))]
         expected.append((shared - 4) / (shared - 4 + 2 * own))
-    found = signatures(pa.array(texts))
-    assert abs(float(np.mean(estimate(found[::2], found[1::2]) - expected))) < 0.03
+    estimated_from = signatures(pa.array(texts))
+    assert abs(float(np.mean(estimate(estimated_from[::2], estimated_from[1::2]) - expected))) < 0.03
 
 
 def test_signatures_are_the_same_on_every_machine() -> None:
-    found = signature("It was a dark and stormy night; the rain fell.")
-    assert found[[0, 1, 100, 255]].tolist() == [4056962376, 4056962376, 4176184548, 908790757]
+    known_signature = signature("It was a dark and stormy night; the rain fell.")
+    assert known_signature[[0, 1, 100, 255]].tolist() == [4056962376, 4056962376, 4176184548, 908790757]
 
 
 _WILD = """
@@ -203,7 +203,7 @@ def test_no_bytes_make_the_kernel_read_beyond_a_text(flag: str) -> None:
 
 def test_what_stands_beside_a_text_is_not_seen() -> None:
     data = np.frombuffer("one two three\xe9".encode("latin-1") + "é four".encode(), np.uint8)
-    found = np.full((2, BINS), EMPTY, np.uint32)
-    minhash(data, np.array([0, 13, 13], np.int64), found)
-    assert np.array_equal(found[0], signature("one two three"))
-    assert (found[1] == EMPTY).all()
+    out = np.full((2, BINS), EMPTY, np.uint32)
+    minhash(data, np.array([0, 13, 13], np.int64), out)
+    assert np.array_equal(out[0], signature("one two three"))
+    assert (out[1] == EMPTY).all()

@@ -103,8 +103,8 @@ def test_it_drops_what_one_process_that_holds_everything_drops(
     expected = dropped_plainly(documents, threshold, buckets)
     border = draw.randint(0, len(documents))
     with cut(pieces, range_bytes, round_bytes):
-        found = dropped(tmp_path_factory.mktemp("near"), [documents[:border], documents[border:]], config)
-    assert found == expected
+        dropped_ids = dropped(tmp_path_factory.mktemp("near"), [documents[:border], documents[border:]], config)
+    assert dropped_ids == expected
 
 
 def test_a_part_without_documents_is_passed_over(tmp_path: Path) -> None:

@@ -212,7 +212,7 @@ def hostile(number: int, seed: int = 0) -> list[str]:
 def documents(number: int, seed: int = 0) -> list[str]:
     """Return texts of words, signs and lines that recur."""
     draw = random.Random(seed)
-    found = []
+    texts = []
     for _ in range(number):
         words = [f"w{place}" for place in range(draw.randint(1, 300))]
         line = " ".join(draw.choice(PLAIN) for _ in range(draw.randint(2, 9)))
@@ -220,21 +220,21 @@ def documents(number: int, seed: int = 0) -> list[str]:
         kinds += [[*PLAIN[:3], "a b c d e f.\n", "\n", *words], [*PLAIN, *PLAIN, *words, line, f"\n{line}.\n", ".\n"]]
         pieces = draw.choice(kinds)
         size = draw.choice([3, 20, 70, 200, 500])
-        found.append("".join(draw.choice(pieces) + " " * (draw.random() < 0.8) for _ in range(size)).strip(" "))
-    return [text for text in found if text.strip()]
+        texts.append("".join(draw.choice(pieces) + " " * (draw.random() < 0.8) for _ in range(size)).strip(" "))
+    return [text for text in texts if text.strip()]
 
 
 def repeating(seed: int = 0) -> list[str]:
     """Return texts of which a line, a paragraph or a run of words occurs again, in growing shares."""
     draw = random.Random(seed)
-    found = []
+    repeated = []
     for share in range(1, 9):
         for border in ("\n", "\n\n", ". ", " "):
             for size in (1, 4, 8, 15):
                 again = [" ".join(f"v{draw.randint(0, 999)}" for _ in range(size))] * share
                 other = [" ".join(f"v{draw.randint(0, 999)}" for _ in range(size)) for _ in range(12)]
-                found.append(border.join([*other, *again]))
-    return [f"{text}\nthe end ..." if place % 3 == 0 else text for place, text in enumerate(found)]
+                repeated.append(border.join([*other, *again]))
+    return [f"{text}\nthe end ..." if place % 3 == 0 else text for place, text in enumerate(repeated)]
 
 
 def peers() -> Iterator[tuple[str, Any]]:
@@ -276,17 +276,17 @@ def verdict(peer: Any, text: str) -> list[str | None]:
 
     document = Document(text=text, id="")
     try:
-        found = peer.filter(document)
+        answer = peer.filter(document)
     except ZeroDivisionError:
         return ["division by zero", text]
-    return [None if found is True else found[1], document.text]
+    return [None if answer is True else answer[1], document.text]
 
 
 def main() -> None:
     """Write what datatrove says of some documents."""
     texts = documents(100, seed=7) + repeating() + [text for text in hostile(60, seed=7) if text.strip()]
-    found = {name: [verdict(peer, text)[0] for text in texts] for name, peer in peers()}
-    PATH.write_text(json.dumps({"texts": texts, "found": found}, indent=0) + "\n")
+    verdicts = {name: [verdict(peer, text)[0] for text in texts] for name, peer in peers()}
+    PATH.write_text(json.dumps({"texts": texts, "found": verdicts}, indent=0) + "\n")
 
 
 if __name__ == "__main__":

@@ -53,8 +53,8 @@ def judge(name: str, texts: Sequence[str]) -> Judgement:
 
 
 def differences(name: str, texts: Sequence[str], expected: Sequence[str | None]) -> list[Any]:
-    found = judge(name, texts).reasons.to_pylist()
-    pairs = zip(texts, found, expected, strict=True)
+    reasons = judge(name, texts).reasons.to_pylist()
+    pairs = zip(texts, reasons, expected, strict=True)
     return [
         (text[:200], ours, theirs)
         for text, ours, theirs in pairs
@@ -71,18 +71,18 @@ def test_documents_are_dropped_as_datatrove_dropped_them(name: str) -> None:
 
 
 def test_the_documents_that_are_held_break_most_rules() -> None:
-    dropped = {REASONS[reason] for found in HELD["found"].values() for reason in found if reason in REASONS}
+    dropped = {REASONS[reason] for reasons in HELD["found"].values() for reason in reasons if reason in REASONS}
     assert len(dropped) > 20
 
 
 def same_as_datatrove(texts: Sequence[str]) -> None:
     for name, peer in peers():
-        found = [verdict(peer, text) for text in texts]
-        assert differences(name, texts, [reason for reason, _ in found]) == [], name
+        verdicts = [verdict(peer, text) for text in texts]
+        assert differences(name, texts, [reason for reason, _ in verdicts]) == [], name
         left = judge(name, texts)
         if left.texts is not None:
             for text, reason, (theirs, kept) in zip(
-                left.texts.to_pylist(), left.reasons.to_pylist(), found, strict=True
+                left.texts.to_pylist(), left.reasons.to_pylist(), verdicts, strict=True
             ):
                 assert reason or theirs or text == kept
 
@@ -118,6 +118,6 @@ def test_wikipedia_and_books_are_split_and_dropped_as_by_datatrove(share: int) -
     books = sorted(data_path("books").glob("*.txt"))
     texts += [path.read_text(encoding="utf-8", errors="replace") for path in books[share::SHARES]]
     peer = importlib.import_module("datatrove.utils.word_tokenizers").load_word_tokenizer("en")
-    found = split(pa.array(texts, pa.string()))
-    assert all(found.of(place) == peer.word_tokenize(text) for place, text in enumerate(texts))
+    verdicts = split(pa.array(texts, pa.string()))
+    assert all(verdicts.of(place) == peer.word_tokenize(text) for place, text in enumerate(texts))
     same_as_datatrove(texts)

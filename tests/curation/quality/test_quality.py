@@ -173,7 +173,7 @@ def test_c4_goes_on_after_a_blank_line() -> None:
 
 def test_c4_leaves_lines_out_and_counts_them_by_rule() -> None:
     texts, reasons = filtered(
-        pa.array([PAGE, "Lorem ipsum is here.\nOne two three."]), ["c4-quality"], found := Counters()
+        pa.array([PAGE, "Lorem ipsum is here.\nOne two three."]), ["c4-quality"], counters := Counters()
     )
     assert reasons.to_pylist() == [None, "c4_lorem_ipsum"]
     assert texts[0].as_py() == (
@@ -181,7 +181,7 @@ def test_c4_leaves_lines_out_and_counts_them_by_rule() -> None:
         "It rained all day on the island in the south. Nobody went out.\n\n"
         "The ships came in late at night. They had been to the north."
     )
-    assert found.counts == {
+    assert counters.counts == {
         "judged by c4-quality": 2,
         "dropped by c4-quality": 1,
         "bytes judged by c4-quality": 309,
@@ -201,5 +201,5 @@ def test_a_filter_sees_what_those_before_it_left() -> None:
 
 
 def test_a_document_without_a_line_left_is_dropped_also_where_sentences_are_not_counted() -> None:
-    found = judge("c4-quality=min_sentences:off", ["Home page\nAbout us"])
-    assert found.reasons.to_pylist() == ["c4_no_line_left"]
+    verdict = judge("c4-quality=min_sentences:off", ["Home page\nAbout us"])
+    assert verdict.reasons.to_pylist() == ["c4_no_line_left"]

@@ -52,8 +52,8 @@ def test_density_is_that_of_a_loop_over_ngrams(texts: list[str], terms: list[str
 
 def test_nested_and_overlapping_terms_count_a_word_once() -> None:
     tables = tables_of(["heart attack rate", "heart attack", "heart", "attack rate", "rate of"])
-    found = density(pa.array(["The heart attack rate of hearts", "attack rate of", ""]), tables).to_pylist()
-    assert found == [3 / 6, 2 / 3, 0.0]
+    densities = density(pa.array(["The heart attack rate of hearts", "attack rate of", ""]), tables).to_pylist()
+    assert densities == [3 / 6, 2 / 3, 0.0]
 
 
 @pytest.mark.parametrize(

@@ -31,19 +31,19 @@ def found_from(data: bytes, start: int = 0, compiled: bool = True) -> Found:
 def in_ranges(data: bytes, cuts: list[int], compiled: bool) -> Found:
     """Return what each range between cuts begins, one after another."""
     edges = [0, *sorted({cut % len(data) for cut in cuts} - {0}), len(data)]
-    found: Found = []
+    blocks: Found = []
     for start, end in itertools.pairwise(edges):
         last = 0
         for offset, block in read_blocks(io.BytesIO(data), "x.bz2", start, end, compiled=compiled):
             last = last if block is None else offset
             if last >= end:
                 break
-            found.append((offset, block))
-    return found
+            blocks.append((offset, block))
+    return blocks
 
 
-def texts(found: Found) -> list[bytes | None]:
-    return [data for _, data in found]
+def texts(blocks: Found) -> list[bytes | None]:
+    return [data for _, data in blocks]
 
 
 @pytest.mark.parametrize("data", [ONE, SEVERAL], ids=["one stream", "several"])
@@ -137,14 +137,14 @@ def test_damage_costs_its_blocks_and_is_told_once_whatever_the_ranges(
         with pytest.raises(InputError, match="it was cut off"):
             found_from(data, 0, compiled)
         return
-    found = found_from(data, 0, compiled)
-    left = [piece for piece in texts(found) if piece is not None]
+    blocks = found_from(data, 0, compiled)
+    left = [piece for piece in texts(blocks) if piece is not None]
     assert all(piece in left for n, piece in enumerate(PIECES) if n not in hit)
     assert [piece for piece in PIECES if piece in left] == left
     if len(left) < 7:
-        assert None in texts(found)
-    assert in_ranges(data, cuts, compiled) == found
-    assert found_from(data, 0, not compiled) == found
+        assert None in texts(blocks)
+    assert in_ranges(data, cuts, compiled) == blocks
+    assert found_from(data, 0, not compiled) == blocks
 
 
 def damaged(data: bytes, *numbers: int) -> bytes:
@@ -195,21 +195,21 @@ def test_large_damage_in_a_large_file_is_told_once() -> None:
     data = bytearray(bz2.compress(text))
     data[1_500_000:7_000_000] = random.Random(1).randbytes(5_500_000)
     whole = bytes(data)
-    found = in_ranges(whole, [len(data) * n // 9 for n in range(9)], True)
-    assert [number for number, (_, block) in enumerate(found) if block is None] == [1]
-    assert found == found_from(whole)
-    assert found[0][1] == text[: len(found[0][1] or b"")]
-    assert text.endswith(b"".join(text or b"" for text in texts(found[2:])))
+    blocks = in_ranges(whole, [len(data) * n // 9 for n in range(9)], True)
+    assert [number for number, (_, block) in enumerate(blocks) if block is None] == [1]
+    assert blocks == found_from(whole)
+    assert blocks[0][1] == text[: len(blocks[0][1] or b"")]
+    assert text.endswith(b"".join(text or b"" for text in texts(blocks[2:])))
 
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_file_that_is_cut_off_gives_its_whole_blocks_and_says_where(compiled: bool) -> None:
     begins, size = marks(ONE), len(ONE)
     for kept in (begins[3] // 8 + 1, begins[3] // 8 + 30, begins[4] // 8, size - 1, size - 9, size - 11):
-        found, whole = list[bytes | None](), sum(8 * kept >= end for _, _, end in blocks_of(ONE))
+        blocks, whole = list[bytes | None](), sum(8 * kept >= end for _, _, end in blocks_of(ONE))
         with pytest.raises(InputError, match=rf"the file ends at byte {kept}, .*cut off") as caught:
-            found.extend(block for _, block in read_blocks(io.BytesIO(ONE[:kept]), "x.bz2", 0, compiled=compiled))
-        assert found == [] or texts(found_from(ONE))[:whole] == found
+            blocks.extend(block for _, block in read_blocks(io.BytesIO(ONE[:kept]), "x.bz2", 0, compiled=compiled))
+        assert blocks == [] or texts(found_from(ONE))[:whole] == blocks
         where = blocks_of(ONE)[whole][1] if whole < 7 else marks(ONE, END_MARK)[-1]
         assert f"x.bz2, byte {where // 8}: " in str(caught.value)
 

@@ -50,12 +50,12 @@ def test_a_block_is_decoded_to_its_bytes_and_ends_at_the_mark_behind_it(text: by
     ids=["all bytes", "long codes", "noise", "runs", "circles", "longest runs", "run at the end", "rests of runs"],
 )
 def test_all_blocks_of_a_stream_are_its_bytes(text: bytes) -> None:
-    data, position, found = bz2.compress(text, 1), 32, b""
+    data, position, read = bz2.compress(text, 1), 32, b""
     while bits_at(data, position, 48) == BLOCK_MARK:
         block = decoded(data, position, 1)
         assert block
-        found, position = found + block.data, block.end
-    assert found == text
+        read, position = read + block.data, block.end
+    assert read == text
 
 
 @given(st.lists(st.binary(min_size=1, max_size=60), min_size=2, max_size=9))
@@ -75,8 +75,8 @@ def test_a_block_with_a_changed_bit_has_the_wrong_checksum_or_none(text: bytes, 
     whole = bz2.compress(text)
     end = marks(whole, END_MARK)[-1]
     changed = flip(whole, data.draw(st.integers(32 + 48, end - 1)))
-    found = decoded(changed)
-    assert found is None or found.data == text  # a bit of a table that no code of the block needs
+    decoded_blocks = decoded(changed)
+    assert decoded_blocks is None or decoded_blocks.data == text  # a bit of a table that no code of the block needs
 
 
 @settings(deadline=None)
@@ -116,8 +116,8 @@ def test_marks_are_found_at_any_bit(pieces: list[bytes], data: st.DataObject) ->
     expected = [at for at in range(8 * len(bits) - 47) if bits_at(bits, at, 48) in (BLOCK_MARK, END_MARK)]
     first, last = data.draw(st.integers(0, 90)), data.draw(st.integers(0, 400))
     for decoder in BOTH:
-        found = decoder.find_marks(padded(bits), first, min(last, 8 * len(bits) - 47))
-        assert found == [at for at in expected if first <= at < last]
+        marks = decoder.find_marks(padded(bits), first, min(last, 8 * len(bits) - 47))
+        assert marks == [at for at in expected if first <= at < last]
 
 
 def test_more_marks_than_any_file_has_are_found() -> None:

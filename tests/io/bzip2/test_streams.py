@@ -20,14 +20,14 @@ def outcome(data: bytes, compiled: bool, begin: int = 0) -> tuple[dict[int, byte
     """Return the bytes of each stream, by its offset, and the error behind them."""
     raw = io.BytesIO(data)
     raw.seek(begin)
-    found: dict[int, bytes] = {}
+    by_place: dict[int, bytes] = {}
     try:
         for offset, output in decompress(raw, "bz2", "x", compiled=compiled):
             assert 0 < len(output) <= 4 << 20
-            found[offset] = found.get(offset, b"") + output
+            by_place[offset] = by_place.get(offset, b"") + output
     except InputError as error:
-        return found, str(error)
-    return found, ""
+        return by_place, str(error)
+    return by_place, ""
 
 
 STREAMS = st.lists(

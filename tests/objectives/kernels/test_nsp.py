@@ -49,7 +49,7 @@ def test_bs_go_round_among_equal_lengths_and_what_does_not_fit_swaps_with_the_ne
     room = data.draw(st.integers(4, 12))
     members = np.argsort(b, kind="stable")
     givers, conflicts = np.empty((2, count), np.int64)
-    found = nsp_kernel.assign_givers(members, a, b, owners.astype(np.uint64), room, givers, conflicts)
+    moved = nsp_kernel.assign_givers(members, a, b, owners.astype(np.uint64), room, givers, conflicts)
 
     def fits(taker: int, source: int) -> bool:
         return bool(owners[taker] != owners[source] and a[taker] + b[source] <= room)
@@ -71,7 +71,7 @@ def test_bs_go_round_among_equal_lengths_and_what_does_not_fit_swaps_with_the_ne
                 expected[place], expected[other] = expected[other], expected[place]
     stuck = [place for place in range(count) if not fits(members[place], expected[place])]
     assert givers.tolist() == expected
-    assert conflicts[:found].tolist() == stuck
+    assert conflicts[:moved].tolist() == stuck
 
 
 @settings(deadline=None, max_examples=examples(300))
@@ -82,10 +82,10 @@ def test_stuck_pairs_leave_their_circles_and_the_others_still_fit(data: st.DataO
     a, b, owners = (np.array(data.draw(numbers)) for _ in range(3))
     room, members = data.draw(st.integers(4, 9)), np.argsort(b, kind="stable")
     sources, places = np.empty((2, count), np.int64)
-    found = nsp_kernel.assign_givers(members, a, b, owners.astype(np.uint64), room, sources, places)
+    moved = nsp_kernel.assign_givers(members, a, b, owners.astype(np.uint64), room, sources, places)
     of_pairs = np.empty(count, np.int64)
     of_pairs[members] = sources
-    stuck, free = members[places[:found]], np.empty(count, np.int64)
+    stuck, free = members[places[:moved]], np.empty(count, np.int64)
 
     def fits(taker: int, source: int) -> bool:
         return bool(owners[taker] != owners[source] and a[taker] + b[source] <= room)

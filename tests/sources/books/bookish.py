@@ -29,9 +29,9 @@ def clean(*blocks: str) -> list[str]:
 
 def in_a_book(*blocks: str) -> list[str]:
     """Clean blocks between two paragraphs of prose; return what they became."""
-    found = clean(wrap(FIRST), *blocks, wrap(SECOND))
-    assert (found[0], found[-1]) == (FIRST, SECOND)
-    return found[1:-1]
+    cleaned = clean(wrap(FIRST), *blocks, wrap(SECOND))
+    assert (cleaned[0], cleaned[-1]) == (FIRST, SECOND)
+    return cleaned[1:-1]
 
 
 def write(folder: Path, name: str, data: bytes) -> str:
@@ -41,6 +41,6 @@ def write(folder: Path, name: str, data: bytes) -> str:
 
 
 def books(path: str, *, part_bytes: int = 16 << 20) -> list[Book]:
-    found = list(read_books(path, part_bytes=part_bytes))
-    assert all(isinstance(book, Book) for book in found)
-    return [book for book in found if isinstance(book, Book)]
+    volumes = list(read_books(path, part_bytes=part_bytes))
+    assert all(isinstance(book, Book) for book in volumes)
+    return [book for book in volumes if isinstance(book, Book)]

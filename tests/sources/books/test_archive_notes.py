@@ -33,39 +33,39 @@ END = "\n\n*** END OF THE PROJECT GUTENBERG EBOOK X ***\n"
 def test_what_an_archive_added_at_the_beginning_goes(
     name: str, added: str, start: str, end: str, compiled: bool
 ) -> None:
-    found = clean_book(f"{start}{added}{BODY}{end}", compiled=compiled)
-    assert found is not None
-    assert found.split("\n\n") == PROSE
+    cleaned = clean_book(f"{start}{added}{BODY}{end}", compiled=compiled)
+    assert cleaned is not None
+    assert cleaned.split("\n\n") == PROSE
 
 
 @pytest.mark.parametrize(("closing", "compiled"), [("THE END\n\n\n", False), ("\n\n", True)])
 @pytest.mark.parametrize(("name", "added"), AT_THE_END, ids=[name for name, _ in AT_THE_END])
 def test_what_an_archive_added_at_the_end_goes(name: str, added: str, closing: str, compiled: bool) -> None:
-    found = clean_book(f"{START}{BODY}\n\n{closing}{added}{END}", compiled=compiled)
-    assert found is not None
-    assert [part for part in found.split("\n\n") if part != "THE END"] == PROSE
+    cleaned = clean_book(f"{START}{BODY}\n\n{closing}{added}{END}", compiled=compiled)
+    assert cleaned is not None
+    assert [part for part in cleaned.split("\n\n") if part != "THE END"] == PROSE
 
 
 @pytest.mark.parametrize("place", ["front", "back"])
 @pytest.mark.parametrize(("name", "own"), OWN, ids=[name for name, _ in OWN])
 def test_what_an_author_wrote_stays(name: str, own: str, place: str) -> None:
     text = f"{START}{own}{BODY}{END}" if place == "front" else f"{START}{BODY}\n\n{own}{END}"
-    found = clean_book(text)
-    assert found is not None
+    cleaned = clean_book(text)
+    assert cleaned is not None
     kept = " ".join(own.split("\n\n")[-2].split())
-    assert kept.replace("--", "—") in found.split("\n\n")
-    assert [part for part in found.split("\n\n") if part in PROSE] == PROSE
+    assert kept.replace("--", "—") in cleaned.split("\n\n")
+    assert [part for part in cleaned.split("\n\n") if part in PROSE] == PROSE
 
 
 def test_a_note_between_two_works_of_one_file_goes_with_its_indent() -> None:
     note = "          Transcriber's Note\n\n  The second book was compared with another copy.\n\n"
-    found = clean_book(f"{BODY}\n\n{note}{BODY}")
-    assert found is not None
-    assert found.split("\n\n") == PROSE * 2
+    cleaned = clean_book(f"{BODY}\n\n{note}{BODY}")
+    assert cleaned is not None
+    assert cleaned.split("\n\n") == PROSE * 2
 
 
 def test_a_note_of_one_sentence_takes_nothing_of_the_author_with_it() -> None:
     note = "Transcription note: the spelling of the book was left as it is.\n\n"
-    found = clean_book(f"{START}{BODY}\n\n{note}{BODY}{END}")
-    assert found is not None
-    assert found.split("\n\n") == PROSE + PROSE
+    cleaned = clean_book(f"{START}{BODY}\n\n{note}{BODY}{END}")
+    assert cleaned is not None
+    assert cleaned.split("\n\n") == PROSE + PROSE

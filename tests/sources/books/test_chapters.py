@@ -75,7 +75,7 @@ def test_a_book_without_prose_has_no_chapters_and_is_counted() -> None:
 
 @pytest.mark.parametrize(("name", "chapters"), [("1184-0.txt", 117), ("pg768.txt", 34), ("pg1250.txt", 12)])
 def test_real_books_have_their_chapters_and_lose_no_paragraph(name: str, chapters: int) -> None:
-    [found] = read_books(str(data_path("books", name)))
-    cut = clean_chapters(found.text)  # type: ignore[union-attr]
+    [book] = read_books(str(data_path("books", name)))
+    cut = clean_chapters(book.text)  # type: ignore[union-attr]
     assert len(cut) == chapters
-    assert "\n\n".join(chapter.text for chapter in cut) == clean_book(found.text)  # type: ignore[union-attr]
+    assert "\n\n".join(chapter.text for chapter in cut) == clean_book(book.text)  # type: ignore[union-attr]

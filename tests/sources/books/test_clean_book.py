@@ -174,8 +174,8 @@ def test_words_parted_at_a_line_end_are_healed_as_the_book_writes_them(
     parted: str, elsewhere: str, healed: str
 ) -> None:
     lead = "and it was all of this which he had never seen before that he had said, "
-    found = in_a_book(*([elsewhere] if elsewhere else []), f"{lead}{parted} he had been there.")
-    assert found[-1] == f"{lead}{healed} he had been there."
+    cleaned = in_a_book(*([elsewhere] if elsewhere else []), f"{lead}{parted} he had been there.")
+    assert cleaned[-1] == f"{lead}{healed} he had been there."
 
 
 def test_one_sentence_to_a_line_keeps_its_lines() -> None:

@@ -184,9 +184,9 @@ def test_no_part_cuts_a_letter(size: int, text: str) -> None:
     from bertdata.io.files import write_bytes
 
     write_bytes("memory://parts.zip", buffer.getvalue())
-    found = list(read_books("memory://parts.zip", part_bytes=size))
+    volumes = list(read_books("memory://parts.zip", part_bytes=size))
     if text.strip():
-        assert "".join(book.text for book in found if isinstance(book, Book)).rstrip() == text.rstrip()
+        assert "".join(book.text for book in volumes if isinstance(book, Book)).rstrip() == text.rstrip()
 
 
 def test_memory_is_one_part_whatever_the_file(tmp_path: Path) -> None:
@@ -220,9 +220,9 @@ def test_a_large_zip_archive_is_cut_into_ranges_of_members_that_hold_each_book_o
     volumes = [book for group in groups for book in group]
     assert volumes[-1] == Volume(small, Path(small).stat().st_size)
     assert len(volumes) > 6
-    found = [book for volume in volumes[:-1] for book in read_books(volume.path, members=volume.members)]
-    assert found == list(read_books(path))
-    assert len(found) == 60
+    volumes_read = [book for volume in volumes[:-1] for book in read_books(volume.path, members=volume.members)]
+    assert volumes_read == list(read_books(path))
+    assert len(volumes_read) == 60
     assert all(4000 < volume.weight < 16_000 for volume in volumes[:-1])
 
 

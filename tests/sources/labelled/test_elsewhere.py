@@ -103,8 +103,8 @@ def test_pubtator_is_read_as_its_message_says(
         (("Salt", "helps", ".", "It", "ends", "pain", "|", "all", "."), ("B-Chemical", *"OOOO", "B-Disease", *"OOO")),
         (("None", "."), ("O", "O")),
     ]
-    found = read_sentences(str(written(command_for(path), path, monkeypatch, capsys)))
-    assert [(sentence.words, sentence.tags) for sentence in found] == expected
+    sentences = read_sentences(str(written(command_for(path), path, monkeypatch, capsys)))
+    assert [(sentence.words, sentence.tags) for sentence in sentences] == expected
 
 
 def test_a_folder_of_datasets_is_read_as_its_message_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,9 +36,9 @@ def written(folder: Path, data: bytes, name: str = "a.json") -> str:
     return str(path)
 
 
-def same(found: Any, expected: Any) -> bool:
+def same(ours: Any, expected: Any) -> bool:
     """Tell whether two values are the same, types, order of keys and NaN included."""
-    return repr(found) == repr(expected)
+    return repr(ours) == repr(expected)
 
 
 @pytest.fixture(scope="module")
@@ -87,10 +87,10 @@ def test_what_is_no_json_is_refused_and_nothing_else(folder: Path, data: st.Data
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object; one that holds `data` twice is refused here as there, wherever it stands at the top."""
-    found = dict(pairs)
-    if len(found) < len(pairs) and [key for key, _ in pairs].count("data") > 1:
+    names = dict(pairs)
+    if len(names) < len(pairs) and [key for key, _ in pairs].count("data") > 1:
         raise ValueError("data is there twice")
-    return found
+    return names
 
 
 SQUAD = json.dumps(
@@ -108,7 +108,7 @@ def test_a_file_cut_off_anywhere_is_refused_with_its_last_byte(size: int, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("data", "byte", "found"),
+    ("data", "byte", "shown"),
     [
         (b'{"data": [1, 2] "x": 1}', 16, "'\"', expected , or }"),
         ('{"ü": "é", "data": [1, é]}'.encode(), 25, "Expecting value"),
@@ -123,11 +123,11 @@ def test_a_file_cut_off_anywhere_is_refused_with_its_last_byte(size: int, tmp_pa
 )
 @pytest.mark.parametrize("chunk", [1, 1 << 20])
 def test_where_the_json_breaks_is_told_by_its_byte(
-    data: bytes, byte: int, found: str, chunk: int, tmp_path: Path
+    data: bytes, byte: int, character: str, chunk: int, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError) as caught:
         list(read_list(written(tmp_path, data), "data", chunk=chunk))
-    assert f"a.json, byte {byte}: this byte of the text is not JSON ({found}" in str(caught.value)
+    assert f"a.json, byte {byte}: this byte of the text is not JSON ({character}" in str(caught.value)
 
 
 @pytest.mark.parametrize(("chunk", "encoding"), [(1, "utf-8"), (9, "utf-8-sig"), (100, "utf-16"), (5, "utf-32-le")])

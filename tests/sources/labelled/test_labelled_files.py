@@ -211,8 +211,8 @@ def test_a_file_of_numbers_as_columns_has_names_where_its_first_line_has_them(tm
 def test_lines_that_lack_a_needed_field_are_left_out_if_asked_and_others_kept(tmp_path: Path) -> None:
     path = tmp_path / "x.tsv"
     path.write_text("text\tlabel\tmore\na\nb\t1\nc\n\nd\t0\tx\ty\ne\n")
-    found = list(read_classes(str(path), lenient=True))
-    assert [(text.text, text.label, text.left_out) for text in found] == [("b", "1", 1), ("d", "0", 2)]
+    examples = list(read_classes(str(path), lenient=True))
+    assert [(text.text, text.label, text.left_out) for text in examples] == [("b", "1", 1), ("d", "0", 2)]
     with pytest.raises(InputError, match="line 2 has 1 field, the first line names 3 columns"):
         list(read_classes(str(path)))
 
@@ -250,11 +250,11 @@ Peter NNP B-NP B-PER
 
 
 def test_conll_sentences_end_at_blank_lines_and_documents_at_docstart(tmp_path: Path) -> None:
-    found = list(read_sentences(write(tmp_path / "a.conll", CONLL)))
-    assert [sentence.words for sentence in found] == [("EU", "rejects"), ("\u00a0",), ("Peter",)]
-    assert [sentence.tags for sentence in found] == [("B-ORG", "O"), ("O",), ("B-PER",)]
-    assert [sentence.begins_document for sentence in found] == [True, False, True]
-    assert [sentence.place for sentence in found] == ["line 3", "line 6", "line 9"]
+    sentences = list(read_sentences(write(tmp_path / "a.conll", CONLL)))
+    assert [sentence.words for sentence in sentences] == [("EU", "rejects"), ("\u00a0",), ("Peter",)]
+    assert [sentence.tags for sentence in sentences] == [("B-ORG", "O"), ("O",), ("B-PER",)]
+    assert [sentence.begins_document for sentence in sentences] == [True, False, True]
+    assert [sentence.place for sentence in sentences] == ["line 3", "line 6", "line 9"]
 
 
 def test_conll_columns_are_numbers_from_one_and_may_be_parted_by_tabs(tmp_path: Path) -> None:
@@ -283,10 +283,10 @@ CONLLU = """# newdoc id = a
 
 def test_conllu_leaves_out_ranges_and_empty_words(tmp_path: Path) -> None:
     path = write(tmp_path / "a.conllu", CONLLU)
-    found = list(read_sentences(path))
-    assert [sentence.words for sentence in found] == [("De", "le", "chat"), ("Oui",)]
-    assert [sentence.tags for sentence in found] == [("ADP", "DET", "NOUN"), ("INTJ",)]
-    assert [sentence.begins_document for sentence in found] == [True, True]
+    sentences = list(read_sentences(path))
+    assert [sentence.words for sentence in sentences] == [("De", "le", "chat"), ("Oui",)]
+    assert [sentence.tags for sentence in sentences] == [("ADP", "DET", "NOUN"), ("INTJ",)]
+    assert [sentence.begins_document for sentence in sentences] == [True, True]
     tagged = list(read_sentences(path, None, "misc:Entity"))
     assert [sentence.tags for sentence in tagged] == [(None, None, "B"), ("O",)]
     assert next(iter(read_sentences(path, None, "feats:Number"))).tags is None

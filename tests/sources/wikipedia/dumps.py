@@ -60,15 +60,15 @@ def write(folder: Path, name: str, data: bytes) -> str:
 
 
 def one(folder: Path, body: str, head: str = HEAD) -> Page:
-    (found,) = read(write(folder, "one.xml", dump(body, head=head)))
-    assert isinstance(found, Page)
-    return found
+    (page,) = read(write(folder, "one.xml", dump(body, head=head)))
+    assert isinstance(page, Page)
+    return page
 
 
 def broken(folder: Path, *pages: str | bytes) -> list[tuple[str, str | None]]:
     body = b"".join(part if isinstance(part, bytes) else part.encode() for part in pages)
-    found = read(write(folder, "broken.xml", HEAD.encode() + body + TAIL.encode()))
-    return [(item.reason, item.title) if isinstance(item, BrokenPage) else ("", item.title) for item in found]
+    pages_read = read(write(folder, "broken.xml", HEAD.encode() + body + TAIL.encode()))
+    return [(item.reason, item.title) if isinstance(item, BrokenPage) else ("", item.title) for item in pages_read]
 
 
 PAGES = [page(f"T{n}", "&amp;" * n + "Straße " * (n % 5) + "x" * (37 * n % 211), number=n) for n in range(1, 24)]
@@ -79,8 +79,8 @@ WHOLE = [(n, f"T{n}", "&" * n + "Straße " * (n % 5) + "x" * (37 * n % 211)) for
 CUTS = st.lists(st.integers(0, 1 << 20), max_size=25)
 
 
-def contents(found: Sequence[Page | BrokenPage]) -> list[tuple[int, str, str]]:
-    return [(item.id, item.title, item.text) for item in found if isinstance(item, Page)]
+def contents(pages: Sequence[Page | BrokenPage]) -> list[tuple[int, str, str]]:
+    return [(item.id, item.title, item.text) for item in pages if isinstance(item, Page)]
 
 
 def streams(data: bytes, cuts: Sequence[int]) -> bytes:

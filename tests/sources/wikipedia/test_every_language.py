@@ -28,8 +28,8 @@ def shares(rows: list[dict[str, Any]]) -> dict[str, float]:
 
 @pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.slow)])
 def test_pages_become_what_the_wiki_shows(step: int) -> None:
-    found = shares(pages()[::step])
-    assert {kind: share for kind, share in found.items() if share < LEAST[kind] - 0.03 * (step > 1)} == {}
+    shown = shares(pages()[::step])
+    assert {kind: share for kind, share in shown.items() if share < LEAST[kind] - 0.03 * (step > 1)} == {}
 
 
 @pytest.mark.costly

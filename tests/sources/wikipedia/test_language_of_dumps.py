@@ -28,8 +28,8 @@ def planned(path: Path, *language: str, sources: tuple[str, ...] = ("wiki",)) ->
 
 
 def languages(task: Task) -> dict[str, int]:
-    found: dict[str, int] = write_documents(task, io.BytesIO()).details["languages"]
-    return found
+    languages_counted: dict[str, int] = write_documents(task, io.BytesIO()).details["languages"]
+    return languages_counted
 
 
 def text_of(task: Task) -> dict[str, str]:

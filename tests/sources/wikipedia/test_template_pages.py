@@ -53,7 +53,9 @@ def test_articles_have_the_text_of_template_pages_after_them(tmp_path: Path) -> 
     assert len(list((tmp_path / "cut" / "template-pages").glob("x.xml-*.arrow"))) > 2
     tables = [read_entries(str(tmp_path / name / "template-pages" / "table.arrow")) for name in ("whole", "cut")]
     assert tables[0] == tables[1]
-    assert {wiki: [entry.name for entry in found] for wiki, found in tables[0].items()} == {"": ["boxed", "dye", "ink"]}
+    assert {wiki: [entry.name for entry in entries] for wiki, entries in tables[0].items()} == {
+        "": ["boxed", "dye", "ink"]
+    }
 
 
 def test_each_wiki_has_its_own_templates(tmp_path: Path) -> None:

@@ -51,8 +51,8 @@ def of_tokenizers(counts: dict[str, int], vocab_size: int, min_frequency: int, f
 @given(WORDS, st.integers(0, 30), st.integers(1, 3))
 def test_tokens_and_merges_are_those_of_tokenizers_whatever_ties(counts: dict[str, int], more: int, least: int) -> None:
     size = 258 + more
-    found = train_bpe(counts, size, min_frequency=least, first=["[PAD]", "[MASK]"])
-    assert found == of_tokenizers(counts, size, least, ["[PAD]", "[MASK]"])
+    trained = train_bpe(counts, size, min_frequency=least, first=["[PAD]", "[MASK]"])
+    assert trained == of_tokenizers(counts, size, least, ["[PAD]", "[MASK]"])
 
 
 @settings(deadline=None)

@@ -18,9 +18,9 @@ TEXTS = ["the calm sea", " the  calm\n sea ", "salt", "  ", "Æther, it's 10 °C
 
 @pytest.fixture(scope="module")
 def pieces() -> JsonTokenizer:
-    found = load_tokenizer("bertdata-32k-bpe")
-    assert isinstance(found, JsonTokenizer)
-    return found
+    tokenizer = load_tokenizer("bertdata-32k-bpe")
+    assert isinstance(tokenizer, JsonTokenizer)
+    return tokenizer
 
 
 def test_offsets_are_those_that_the_processor_of_roberta_makes(pieces: JsonTokenizer) -> None:
@@ -32,11 +32,11 @@ def test_offsets_are_those_that_the_processor_of_roberta_makes(pieces: JsonToken
     )
     for text in TEXTS:
         expected = roberta.encode(text, add_special_tokens=False)
-        found = pieces.encode_batch_with_offsets([text]).to_pylist()[0]
-        assert found["input_ids"] == expected.ids
+        row = pieces.encode_batch_with_offsets([text]).to_pylist()[0]
+        assert row["input_ids"] == expected.ids
         assert [
             tuple(offsets.values()) if isinstance(offsets, dict) else tuple(offsets)
-            for offsets in found["offset_mapping"]
+            for offsets in row["offset_mapping"]
         ] == [*expected.offsets]
 
 

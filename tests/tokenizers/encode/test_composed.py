@@ -64,8 +64,8 @@ def assert_as_tokenizers(tokenizer: JsonTokenizer, some: list[str]) -> None:
     rows = tokenizer._rows(some)
     batch = tokenizer.encode_batch_with_words(some)
     ids = [row.ids for row in rows]
-    for text, found, wanted in zip(some, batch["input_ids"].to_pylist(), ids, strict=True):
-        assert found == wanted, text
+    for text, ids_of_text, wanted in zip(some, batch["input_ids"].to_pylist(), ids, strict=True):
+        assert ids_of_text == wanted, text
     assert tokenizer.encode_batch(some).to_pylist() == ids
     if tokenizer.continuation is None:
         marked = tokenizer._marked_tokens

@@ -60,8 +60,8 @@ def test_a_pair_that_is_not_there_is_told_from_the_one_whose_slot_it_has() -> No
 def test_the_last_rank_of_a_pair_counts_and_pairs_of_bytes_have_theirs() -> None:
     table = table_of([(1, 2), (3, 4), (1, 2), (2, 300)], [300, 301, 300, 302])
     assert ranks_in(table, [1, 3, 2], [2, 4, 300]) == ([2, 1, 3], [300, 301, 302])
-    found = {(at >> 8, at & 255): rank for at, rank in enumerate(table.first.tolist()) if rank != NO_RANK}
-    assert found == {(1, 2): 2, (3, 4): 1}
+    ranks = {(at >> 8, at & 255): rank for at, rank in enumerate(table.first.tolist()) if rank != NO_RANK}
+    assert ranks == {(1, 2): 2, (3, 4): 1}
 
 
 def test_nothing_is_merged_with_what_is_before_or_after_a_word() -> None:

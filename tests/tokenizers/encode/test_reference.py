@@ -19,11 +19,11 @@ def words(name: str, text: str) -> list[str]:
     tokenizer = SMALL[name]
     batch = tokenizer.encode_batch_with_words([text])
     places = {letter: byte for byte, letter in byte_letters().items()}
-    found: list[bytes] = []
+    words_read: list[bytes] = []
     for token_id, begins in zip(batch["input_ids"][0].as_py(), batch["word_starts"][0].as_py(), strict=True):
         data = bytes(places[letter] for letter in tokenizer.tokens[token_id])
-        found = [*found, data] if begins else [*found[:-1], found[-1] + data]
-    return [word.decode() for word in found]
+        words_read = [*words_read, data] if begins else [*words_read[:-1], words_read[-1] + data]
+    return [word.decode() for word in words_read]
 
 
 @pytest.mark.parametrize(

@@ -42,12 +42,12 @@ def test_behind_each_unit_there_is_room_and_only_the_last_rows_are_copied(sizes:
     texts = [chr(97 + i) * size for i, size in enumerate(sizes)]
     offsets = np.cumsum([0, *sizes])
     data = np.frombuffer("".join(texts).encode() + b"~" * room, np.uint8)
-    found, copied = [], 0
+    rows_read, copied = [], 0
     for text, own, row, stop in padded_units(data, offsets, 80):
         assert own[stop] + 80 <= len(text)
         copied += 0 if np.shares_memory(text, data) else len(text) - 80
-        found += [text[own[i] : own[i + 1]].tobytes().decode() for i in range(row, stop)]
-    assert found == texts
+        rows_read += [text[own[i] : own[i + 1]].tobytes().decode() for i in range(row, stop)]
+    assert rows_read == texts
     assert copied <= (0 if room >= 80 else 80 + max(sizes, default=0))
 
 

@@ -27,5 +27,5 @@ def test_what_is_gone_is_joined_to_the_next_segment_of_its_row(n: int, seed: int
     expected = [at for place, at in enumerate(cuts) if at in rows or place == 0 or cuts[place - 1] not in gone]
     starts = np.full(n // 64 + 2, ~np.uint64(0), np.uint64)
     join_gone(bitmap(cuts, n), bitmap(gone, n), bitmap(rows, n), n, starts)
-    found = np.flatnonzero(np.unpackbits(starts[: n // 64 + 1].view(np.uint8), bitorder="little"))
-    assert found.tolist() == expected
+    begins = np.flatnonzero(np.unpackbits(starts[: n // 64 + 1].view(np.uint8), bitorder="little"))
+    assert begins.tolist() == expected

@@ -146,7 +146,7 @@ def test_threads_share_a_tokenizer(name: str) -> None:
     texts = ["".join(HARD[first:]) for first in range(len(HARD))]
     wanted = expected(tokenizer, texts)
     with ThreadPoolExecutor(8) as threads:
-        assert all(found == wanted for found in threads.map(lambda _: encoded(tokenizer, texts), range(16)))
+        assert all(ids == wanted for ids in threads.map(lambda _: encoded(tokenizer, texts), range(16)))
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -468,9 +468,9 @@ def test_a_model_keeps_what_is_not_read(sentencepiece: Any) -> None:
 )
 def test_published_models_have_the_ids_of_the_tokenizer_json_beside_them(name: str) -> None:
     path = data_path("tokenizers", name)
-    found, expected = load_tokenizer(path), load_tokenizer(path.parent)
-    assert isinstance(found, SentencePieceTokenizer)
+    tokenizer, expected = load_tokenizer(path), load_tokenizer(path.parent)
+    assert isinstance(tokenizer, SentencePieceTokenizer)
     texts = data_path("books", "1184-0.txt").read_text()[:200_000].split("\n\n") + TEXTS
-    assert found.encode_batch(texts) == expected.encode_batch(texts)
-    assert (found.tokens, found.special_tokens) == (expected.tokens, expected.special_tokens)
-    assert found.row_template == expected.row_template
+    assert tokenizer.encode_batch(texts) == expected.encode_batch(texts)
+    assert (tokenizer.tokens, tokenizer.special_tokens) == (expected.tokens, expected.special_tokens)
+    assert tokenizer.row_template == expected.row_template

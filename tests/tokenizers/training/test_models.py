@@ -37,8 +37,8 @@ def trained(folder: Path, model: str, **settings: Any) -> Tokenizer:
 
 
 def ids_of(tokenizer: Tokenizer) -> list[list[int]]:
-    found: list[list[int]] = tokenizer.encode_batch(TEXTS).to_pylist()
-    return found
+    ids: list[list[int]] = tokenizer.encode_batch(TEXTS).to_pylist()
+    return ids
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -19,16 +19,16 @@ from bertdata.tokenizers.training.partitions import (
 counts = st.dictionaries(st.text(min_size=1, max_size=20), st.integers(1, 2 * COUNTED), max_size=60)
 
 
-def table_of(found: dict[str, int]) -> pa.Table:
-    words = sorted(found, key=lambda word: word.encode())
-    return pa.table([words, [found[word] for word in words]], schema=SCHEMA)
+def table_of(counts: dict[str, int]) -> pa.Table:
+    words = sorted(counts, key=lambda word: word.encode())
+    return pa.table([words, [counts[word] for word in words]], schema=SCHEMA)
 
 
 @given(counts)
-def test_every_word_is_dealt_once_and_partitions_stay_sorted(found: dict[str, int]) -> None:
-    dealt = partition_words(table_of(found))
+def test_every_word_is_dealt_once_and_partitions_stay_sorted(word_counts: dict[str, int]) -> None:
+    dealt = partition_words(table_of(word_counts))
     assert len(dealt) == PARTITIONS
-    assert merge_counts(dealt) == table_of(found)
+    assert merge_counts(dealt) == table_of(word_counts)
     assert all(table == merge_counts([table]) for table in dealt)
 
 
@@ -59,14 +59,14 @@ def test_sums_do_not_depend_on_how_many_rows_wait(ranges: list[dict[str, int]]) 
 
 
 @given(counts, st.integers(1, 70))
-def test_what_is_left_of_partitions_is_what_is_left_of_the_whole(found: dict[str, int], most: int) -> None:
-    dealt = partition_words(table_of(found))
+def test_what_is_left_of_partitions_is_what_is_left_of_the_whole(word_counts: dict[str, int], most: int) -> None:
+    dealt = partition_words(table_of(word_counts))
     least = least_count([frequencies(table) for table in dealt], most)
-    assert frequent_words(dealt, least, most) == prune_counts(table_of(found), most)
+    assert frequent_words(dealt, least, most) == prune_counts(table_of(word_counts), most)
 
 
 @given(counts, st.integers(1, 70))
-def test_no_rarer_word_than_needed_is_held(found: dict[str, int], most: int) -> None:
-    least = least_count([frequencies(table) for table in partition_words(table_of(found))], most)
-    held = sum(count >= least for count in found.values())
+def test_no_rarer_word_than_needed_is_held(word_counts: dict[str, int], most: int) -> None:
+    least = least_count([frequencies(table) for table in partition_words(table_of(word_counts))], most)
+    held = sum(count >= least for count in word_counts.values())
     assert held <= most or least == COUNTED + 1

@@ -43,6 +43,6 @@ def test_what_is_ambiguous_is_refused(tokens: tuple[str, ...], message: str) -> 
 
 @pytest.mark.parametrize(("multiple", "size", "more"), [(1, 7, 0), (8, 8, 0), (8, 9, 7), (64, 1, 63)])
 def test_unused_tokens_fill_a_vocabulary_to_a_multiple(multiple: int, size: int, more: int) -> None:
-    found = unused_to(multiple, size, 2)
-    assert len(found) == more
-    assert found[:1] == (("[unused2]",) if more else ())
+    number = unused_to(multiple, size, 2)
+    assert len(number) == more
+    assert number[:1] == (("[unused2]",) if more else ())

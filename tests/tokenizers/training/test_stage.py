@@ -30,14 +30,14 @@ TEXTS = ["the fox saw the grapes", "the grapes were sour", "said the fox of sour
 
 def ranges_of(folder: Path, cuts: Sequence[int]) -> list[DocumentRange]:
     folder.mkdir()
-    found = []
+    ranges = []
     for number, (begin, end) in enumerate(zip([0, *cuts], [*cuts, len(TEXTS)], strict=True)):
         path = folder / f"documents-{number}.parquet"
         with path.open("wb") as file, DocumentWriter(file, Counters()) as writer:
             for text in TEXTS[begin:end]:
                 writer.add(text, "", "", "", text)
-        found.append(DocumentRange(str(path), str(number), 0, 1, path.stat().st_size))
-    return found
+        ranges.append(DocumentRange(str(path), str(number), 0, 1, path.stat().st_size))
+    return ranges
 
 
 def counted(folder: Path, cuts: Sequence[int], config: VocabularyConfig) -> list[PartResult]:
@@ -106,7 +106,7 @@ def test_partitions_are_summed_alike_in_whatever_order_their_words_come(tmp_path
 
 
 def test_words_of_a_small_source_count_as_a_power_of_its_share_however_it_is_cut(tmp_path: Path) -> None:
-    config, found = VocabularyConfig(vocab_temperature=0.5), []
+    config, counts = VocabularyConfig(vocab_temperature=0.5), []
     for name, cuts in (("whole", [3]), ("cut", [1, 2, 3])):
         words = counted(tmp_path / name, cuts, config)
         source_of = {task.payload.path: "many" for task, _ in words[:-1]} | {words[-1][0].payload.path: "few"}
@@ -115,11 +115,11 @@ def test_words_of_a_small_source_count_as_a_power_of_its_share_however_it_is_cut
         )
         parts = [(task, run_once(task, merge_part)) for task in tasks]
         rows = [row for task, _ in parts for row in read_stream(Stream(task.path, "", 0, -1)).to_pylist()]
-        found.append({row["word"]: row["count"] for row in rows})
+        counts.append({row["word"]: row["count"] for row in rows})
         assert sum(record.counts["words"] for _, record in parts) == 18
     # There are 15 words of the one source and 3 of the other, each of which counts sqrt(15 / 3) times: 2.24.
-    assert found[0] == found[1]
-    assert (found[0]["foxes"], found[0]["the"], found[0]["grapes"]) == (2, 4, 3)
+    assert counts[0] == counts[1]
+    assert (counts[0]["foxes"], counts[0]["the"], counts[0]["grapes"]) == (2, 4, 3)
 
 
 def test_damaged_counts_are_refused_with_their_place(tmp_path: Path) -> None:

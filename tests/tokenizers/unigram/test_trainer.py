@@ -42,13 +42,13 @@ def test_what_is_no_text_is_refused() -> None:
 
 
 def test_ids_are_special_then_unused_then_pieces_by_score() -> None:
-    found = pieces(unused=2)
-    kinds = [kind for _, kind in found.values()]
+    vocabulary = pieces(unused=2)
+    kinds = [kind for _, kind in vocabulary.values()]
     assert kinds[:7] == [PieceType.CONTROL, PieceType.UNKNOWN, *[PieceType.CONTROL] * 3, *[PieceType.UNUSED] * 2]
     assert {*kinds[7:]} == {PieceType.NORMAL}
-    scores = [score for score, _ in found.values()][7:]
+    scores = [score for score, _ in vocabulary.values()][7:]
     assert scores == sorted(scores, reverse=True)
-    assert len(found) <= 60
+    assert len(vocabulary) <= 60
 
 
 def test_counts_in_another_order_or_as_often_give_the_same_bytes() -> None:
@@ -77,20 +77,24 @@ def test_the_counts_of_words_matter() -> None:
 
 
 def test_an_added_word_takes_the_place_of_the_piece_with_the_lowest_score() -> None:
-    without, found = pieces(), pieces(added=["troponin", "vine,"])
-    assert len(found) == len(without) or len(without) < 60
-    assert found["▁troponin"][0] == found["▁vine,"][0] == max(score for score, kind in found.values() if kind == 1)
+    without, with_words = pieces(), pieces(added=["troponin", "vine,"])
+    assert len(with_words) == len(without) or len(without) < 60
+    assert (
+        with_words["▁troponin"][0]
+        == with_words["▁vine,"][0]
+        == max(score for score, kind in with_words.values() if kind == 1)
+    )
     characters = {piece for piece, (_, kind) in without.items() if len(piece) == 1 and kind == 1}
-    assert characters <= found.keys()
+    assert characters <= with_words.keys()
 
 
 def test_an_added_word_that_is_a_piece_already_makes_no_room_for_another() -> None:
     size = len(pieces())
     *_, last = (piece for piece in pieces() if len(piece) > 1)
     assert last == "▁a"
-    found = pieces(vocab_size=size, added=["a", "walrus"])
-    assert len(found) == size
-    assert {"▁a", "▁walrus"} <= found.keys()
+    vocabulary = pieces(vocab_size=size, added=["a", "walrus"])
+    assert len(vocabulary) == size
+    assert {"▁a", "▁walrus"} <= vocabulary.keys()
 
 
 def test_case_is_folded_by_the_rules_of_the_model() -> None:
@@ -101,8 +105,8 @@ def test_case_is_folded_by_the_rules_of_the_model() -> None:
 def test_all_of_ascii_that_occurs_is_kept_however_rare() -> None:
     pytest.importorskip("sentencepiece")
     words = count_between_spaces([FABLE * 500 + " ~7"])
-    found = {piece.piece for piece in read_model(train_unigram(words, 60, special=SpecialTokens())).pieces}
-    assert {"~", "7"} <= found
+    vocabulary = {piece.piece for piece in read_model(train_unigram(words, 60, special=SpecialTokens())).pieces}
+    assert {"~", "7"} <= vocabulary
 
 
 @pytest.mark.parametrize(

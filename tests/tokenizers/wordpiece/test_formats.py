@@ -266,10 +266,10 @@ def test_special_tokens_are_looked_for_as_they_are_written(flag: str) -> None:
     theirs = reference(SMALL)
     theirs.add_special_tokens([AddedToken("[unused0]", **{"normalized": False, flag: True})])
     tokenizer = WordPieceTokenizer.from_tokenizers(theirs)
-    found = tokenizer.encode_with_offsets("a[unused0] [UNUSED0]", allow_special=True)
-    assert found["input_ids"][:2] == [SMALL.index("a"), SMALL.index("[unused0]")]
-    assert found["offset_mapping"][1:3] == [(1, 10), (11, 12)]
-    assert SMALL.index("[unused0]") not in found["input_ids"][2:]
+    row = tokenizer.encode_with_offsets("a[unused0] [UNUSED0]", allow_special=True)
+    assert row["input_ids"][:2] == [SMALL.index("a"), SMALL.index("[unused0]")]
+    assert row["offset_mapping"][1:3] == [(1, 10), (11, 12)]
+    assert SMALL.index("[unused0]") not in row["input_ids"][2:]
 
 
 def _set(*keys: str, value: Any) -> Callable[[dict[str, Any]], None]:

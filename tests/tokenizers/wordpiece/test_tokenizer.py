@@ -44,22 +44,22 @@ def code_point_texts(points: range) -> list[str]:
     return [shape.format(character) for character in characters for shape in shapes]
 
 
-def assert_same(found: pa.RecordBatch, encodings: list[Any]) -> None:
+def assert_same(batch: pa.RecordBatch, encodings: list[Any]) -> None:
     """Assert that a batch with offsets is what `tokenizers` gives, text by text."""
-    assert found["input_ids"].to_pylist() == [encoding.ids for encoding in encodings]
+    assert batch["input_ids"].to_pylist() == [encoding.ids for encoding in encodings]
     for name in ("offset_mapping", "word_ids"):
-        assert found[name].offsets == found["input_ids"].offsets
+        assert batch[name].offsets == batch["input_ids"].offsets
     pairs = [pair for encoding in encodings for pair in encoding.offsets]
-    assert np.array_equal(found["offset_mapping"].values.flatten().to_numpy(), np.array(pairs, np.int32).ravel())
-    assert found["word_ids"].values.to_pylist() == [number for encoding in encodings for number in encoding.word_ids]
+    assert np.array_equal(batch["offset_mapping"].values.flatten().to_numpy(), np.array(pairs, np.int32).ravel())
+    assert batch["word_ids"].values.to_pylist() == [number for encoding in encodings for number in encoding.word_ids]
 
 
 def assert_equal_on(points: range) -> None:
     texts = code_point_texts(points)
     for tokenizer, expected in (PAIRS[0], PAIRS[6]):
-        found = tokenizer.encode_batch_with_offsets(texts)
-        assert found["input_ids"] == tokenizer.encode_batch(texts)
-        assert_same(found, expected.encode_batch(texts, add_special_tokens=False))
+        batch = tokenizer.encode_batch_with_offsets(texts)
+        assert batch["input_ids"] == tokenizer.encode_batch(texts)
+        assert_same(batch, expected.encode_batch(texts, add_special_tokens=False))
 
 
 @pytest.mark.parametrize("points", [range(0x0, 0x500), range(0x2000, 0x2070), range(0x500, 0x110000, 997)])
@@ -169,8 +169,8 @@ def test_each_truncation_cuts_as_the_reference_does(
         with pytest.raises(InputError, match="have to go"):
             SMALL_TOKENIZER.encode_pair(first, second, max_length, truncation=strategy)  # type: ignore[arg-type]
         return
-    found = SMALL_TOKENIZER.encode_pair(first, second, max_length, truncation=strategy)  # type: ignore[arg-type]
-    assert (found["input_ids"], found["token_type_ids"]) == (expected.ids, expected.type_ids)
+    row = SMALL_TOKENIZER.encode_pair(first, second, max_length, truncation=strategy)  # type: ignore[arg-type]
+    assert (row["input_ids"], row["token_type_ids"]) == (expected.ids, expected.type_ids)
 
 
 @pytest.mark.parametrize(("side", "kept"), [("left", "c d"), ("right", "a b")])
@@ -188,15 +188,15 @@ def test_a_pair_is_padded_to_a_multiple_as_the_reference_pads_it() -> None:
     whole.enable_padding(pad_to_multiple_of=8, pad_id=SMALL_TOKENIZER.pad_token_id, pad_token="[PAD]")
     for second in (None, "a b c d"):
         expected = whole.encode("the mask", second)
-        found = SMALL_TOKENIZER.encode_pair("the mask", second, pad_to_multiple_of=8)
-        assert found["input_ids"] == expected.ids
-        assert found["token_type_ids"] == expected.type_ids
-        assert found["attention_mask"] == expected.attention_mask
+        row = SMALL_TOKENIZER.encode_pair("the mask", second, pad_to_multiple_of=8)
+        assert row["input_ids"] == expected.ids
+        assert row["token_type_ids"] == expected.type_ids
+        assert row["attention_mask"] == expected.attention_mask
 
 
 def test_nothing_is_cut_where_truncation_is_off() -> None:
-    found = SMALL_TOKENIZER.encode_pair("a b c", "a b c", 2, truncation="do_not_truncate")
-    assert len(found["input_ids"]) == 9
+    row = SMALL_TOKENIZER.encode_pair("a b c", "a b c", 2, truncation="do_not_truncate")
+    assert len(row["input_ids"]) == 9
     with pytest.raises(ConfigError, match="truncation is 'right'"):
         SMALL_TOKENIZER.encode_pair("a", "b", truncation="right")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="pad_to_multiple_of is 0"):
@@ -206,10 +206,10 @@ def test_nothing_is_cut_where_truncation_is_off() -> None:
 @settings(deadline=None)
 @given(hostile_text(), st.sampled_from(PAIRS))
 def test_offsets_and_word_ids_are_those_of_the_reference(text: str, pair: tuple[WordPieceTokenizer, Any]) -> None:
-    found, expected = pair[0].encode_with_offsets(text), pair[1].encode(text, add_special_tokens=False)
-    assert found["input_ids"] == pair[0].encode(text) == expected.ids
-    assert found["offset_mapping"] == expected.offsets
-    assert found["word_ids"] == expected.word_ids
+    row, expected = pair[0].encode_with_offsets(text), pair[1].encode(text, add_special_tokens=False)
+    assert row["input_ids"] == pair[0].encode(text) == expected.ids
+    assert row["offset_mapping"] == expected.offsets
+    assert row["word_ids"] == expected.word_ids
 
 
 @settings(deadline=None)
@@ -225,8 +225,8 @@ def test_offsets_and_word_ids_of_batches_are_those_of_the_reference(
 
 def test_words_of_over_100_characters_and_unknown_ones_are_located() -> None:
     texts = ["a" * 101 + "中é", "ab ж!" + "ж" * 3 + "-ж", "x" * 100 + " " + "e\u0301" * 101, "", " \x00", "жжж"]
-    found = SMALL_TOKENIZER.encode_batch_with_offsets(texts)
-    assert_same(found, PAIRS[0][1].encode_batch(texts, add_special_tokens=False))
+    batch = SMALL_TOKENIZER.encode_batch_with_offsets(texts)
+    assert_same(batch, PAIRS[0][1].encode_batch(texts, add_special_tokens=False))
 
 
 def test_offsets_of_special_tokens_in_texts_are_those_of_the_reference() -> None:
@@ -240,8 +240,8 @@ def test_offsets_of_special_tokens_in_texts_are_those_of_the_reference() -> None
 def test_most_texts_are_located_without_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = WordPieceTokenizer.from_tokens(SMALL)
     monkeypatch.setattr(tokenizer._encoder, "reference", None)
-    found = tokenizer.encode_batch_with_offsets(["The café – “naïve” don't\n中国 한 x\u0301y ж", "un\xadable"])
-    assert found["offset_mapping"].to_pylist()[1] == [[0, 2], [3, 7]]
+    batch = tokenizer.encode_batch_with_offsets(["The café – “naïve” don't\n中国 한 x\u0301y ж", "un\xadable"])
+    assert batch["offset_mapping"].to_pylist()[1] == [[0, 2], [3, 7]]
 
 
 def test_ids_past_65535_do_not_wrap() -> None:
@@ -263,10 +263,10 @@ def test_a_pair_is_cut_as_the_reference_cuts_it(n_first: int, n_second: int, max
     whole = SMALL_TOKENIZER.to_tokenizers()
     whole.enable_truncation(max_length, strategy="longest_first")
     expected = whole.encode(first, second)
-    found = SMALL_TOKENIZER.encode_pair(first, second, max_length)
-    assert found["input_ids"] == expected.ids
-    assert found["token_type_ids"] == expected.type_ids
-    assert found["attention_mask"] == expected.attention_mask
+    row = SMALL_TOKENIZER.encode_pair(first, second, max_length)
+    assert row["input_ids"] == expected.ids
+    assert row["token_type_ids"] == expected.type_ids
+    assert row["attention_mask"] == expected.attention_mask
     single = whole.encode(first)
     assert SMALL_TOKENIZER.encode_pair(first, None, max_length)["input_ids"] == single.ids
 

@@ -35,7 +35,7 @@ Masks = dict[tuple[Any, ...], tuple[Any, ...]]
 
 def masks_of(batches: Iterator[dict[str, Any]] | DataLoader[Any]) -> Masks:
     """Return the mask of each row, as (input_ids, labels), by the row without it."""
-    found: Masks = {}
+    masks: Masks = {}
     for batch in batches:
         for ids, labels, there, label in zip(
             *(batch[name].tolist() for name in ("input_ids", "labels", "attention_mask", "next_sentence_label")),
@@ -43,8 +43,8 @@ def masks_of(batches: Iterator[dict[str, Any]] | DataLoader[Any]) -> Masks:
         ):
             ids, labels = tuple(ids[: sum(there)]), tuple(labels[: sum(there)])  # noqa: PLW2901
             row = tuple(one if one != -100 else other for one, other in zip(labels, ids, strict=True))
-            found[(row, label)] = ids, labels
-    return found
+            masks[(row, label)] = ids, labels
+    return masks
 
 
 @pytest.mark.parametrize(("processes", "says"), [(1, "the Trainer of transformers resumes"), (2, "on_epoch_begin")])
@@ -165,9 +165,9 @@ def test_the_collator_of_arrays_refuses_examples_whose_epoch_nobody_knows(
     with pytest.raises(ConfigError, match=r"would be the same in every epoch; index them by \(epoch, number\)"):
         collator.arrays(examples.__getitems__([0, 1]))
     collator.set_epoch(3)
-    found = collator.arrays(examples.__getitems__([0, 1]))
+    batch = collator.arrays(examples.__getitems__([0, 1]))
     expected = BatchCollator(examples).arrays(examples.__getitems__([(3, 0), (3, 1)]))
-    assert np.array_equal(found["labels"], expected["labels"])
+    assert np.array_equal(batch["labels"], expected["labels"])
     static = ShardExamples(static_build)
     assert BatchCollator(static).arrays(static.__getitems__([0, 1]))["labels"].shape[0] == 2
 

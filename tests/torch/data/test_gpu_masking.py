@@ -51,11 +51,11 @@ def test_the_batch_is_that_of_the_cpu_bit_for_bit(dynamic_build: Path, masking: 
     here, there = PretrainingCollator(dataset, **keywords), DeviceCollator(dataset, **keywords)
     examples = dataset.__getitems__([(epoch, number) for epoch in (0, 1, 2**40) for number in range(len(dataset))])
     expected = here(examples)
-    found = there.finish({name: tensor.to(device) for name, tensor in there(examples).items()})
-    assert found.keys() == expected.keys()
+    batch = there.finish({name: tensor.to(device) for name, tensor in there(examples).items()})
+    assert batch.keys() == expected.keys()
     for name, tensor in expected.items():
-        assert found[name].dtype == torch.int64
-        assert torch.equal(found[name].cpu(), tensor), name
+        assert batch[name].dtype == torch.int64
+        assert torch.equal(batch[name].cpu(), tensor), name
 
 
 @pytest.mark.parametrize("collator", [PretrainingCollator, DeviceCollator])

@@ -39,13 +39,13 @@ def plain(batch: Any) -> Plain:
 def loaders(
     dataset: ShardDataset, batch_size: int, world_size: int, workers: int, state: Any = None, **keywords: Any
 ) -> list[ResumableLoader]:
-    found = []
+    made = []
     for rank in range(world_size):
         sampler = ResumableBatchSampler(dataset, batch_size, rank=rank, world_size=world_size, **keywords)
-        found.append(ResumableLoader(dataset, sampler, num_workers=workers))
+        made.append(ResumableLoader(dataset, sampler, num_workers=workers))
         if state is not None:
-            found[-1].load_state_dict(state)
-    return found
+            made[-1].load_state_dict(state)
+    return made
 
 
 def examples_of(batches: Sequence[Plain]) -> Counter[str]:

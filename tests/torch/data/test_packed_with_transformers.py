@@ -35,13 +35,13 @@ def name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def builds(name: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[ShardDataset, ShardDataset]:
     """The same examples one a row, and packed."""
-    folder, found = tmp_path_factory.mktemp("packed"), []
+    folder, made = tmp_path_factory.mktemp("packed"), []
     for packed in ({}, {"pack": True, "pack_length": 2 * ROW}):
         examples = ExamplesConfig("doc-sentences", max_seq_length=ROW, **packed)  # type: ignore[arg-type]
-        found.append(
+        made.append(
             ShardDataset(write_build(folder / str(bool(packed)), examples, documents=12, pieces=tokenizer_of(name)))
         )
-    return found[0], found[1]
+    return made[0], made[1]
 
 
 def model_of(name: str, dataset: ShardDataset, attention: str) -> Any:
@@ -94,8 +94,8 @@ def test_packed_batches_and_packed_shards_train_as_padded_ones(
     expected = trained(name, plain, attention)
     assert expected[1] < expected[0]
     for dataset in builds:
-        found = trained(name, dataset, attention, packing=True, attention_mask="blocks", **options_of(name, dataset))
-        assert found == pytest.approx(expected, rel=1e-5)
+        losses = trained(name, dataset, attention, packing=True, attention_mask="blocks", **options_of(name, dataset))
+        assert losses == pytest.approx(expected, rel=1e-5)
     assert trained(name, packed, attention) == pytest.approx(expected, rel=1e-5)
 
 
@@ -106,8 +106,8 @@ def test_a_packed_row_without_its_mask_or_without_the_models_own_option_gives_an
     expected = trained(name, builds[0], "sdpa")
     offset = options_of(name, builds[0]).get("position_offset", 0)
     for options in ({"position_offset": offset}, {"attention_mask": "blocks"}):
-        found = trained(name, builds[0], "sdpa", packing=True, **options)
-        assert found[0] != pytest.approx(expected[0], rel=1e-4)
+        losses = trained(name, builds[0], "sdpa", packing=True, **options)
+        assert losses[0] != pytest.approx(expected[0], rel=1e-4)
 
 
 def test_arrays_have_the_masks_and_positions_of_tensors(name: str, builds: tuple[ShardDataset, ShardDataset]) -> None:

@@ -111,7 +111,7 @@ def test_batches_made_on_the_device_are_those_of_the_collator(name: str, objecti
     dataset = dataset_of(tmp_path, name, objective)
     examples = dataset.__getitems__([(1, number) for number in range(16)])
     on_device = DeviceCollator(dataset)
-    found, expected = on_device.finish(on_device(examples)), PretrainingCollator(dataset)(examples)
-    assert found.keys() == expected.keys()
+    batch, expected = on_device.finish(on_device(examples)), PretrainingCollator(dataset)(examples)
+    assert batch.keys() == expected.keys()
     for key, value in expected.items():
-        assert torch.equal(found[key], value)
+        assert torch.equal(batch[key], value)

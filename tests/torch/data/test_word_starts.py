@@ -38,10 +38,10 @@ def test_masks_on_a_device_are_those_of_numpy(build: Path, masking: MaskingConfi
     collator = DeviceCollator(dataset, masking=masking)
     small = collator(dataset.__getitems__(indices))
     assert ("word_starts" in small) == (masking.mask_unit != "token")
-    found = collator.finish({name: tensor.to(device) for name, tensor in small.items()})
-    assert found.keys() == expected.keys()
+    batch = collator.finish({name: tensor.to(device) for name, tensor in small.items()})
+    assert batch.keys() == expected.keys()
     for name, array in expected.items():
-        assert torch.equal(found[name].cpu(), torch.from_numpy(array)), name
+        assert torch.equal(batch[name].cpu(), torch.from_numpy(array)), name
 
 
 @pytest.mark.costly

@@ -149,7 +149,7 @@ def test_minilm_compares_the_relations_of_each_row_and_head(build: Path) -> None
     rows = Rows.of(batch, 0)
     states = [reader.read(rows, rows.labelled).attention for reader in model.readers]
     for name in ("query", "key", "value"):
-        found = []
+        losses = []
         for row, length in enumerate(batch["attention_mask"].sum(1).tolist()):
             both = []
             for attended in (states[0][2], states[1][1]):
@@ -157,8 +157,8 @@ def test_minilm_compares_the_relations_of_each_row_and_head(build: Path) -> None
                 heads = whole.unflatten(-1, (4, -1)).transpose(0, 1)
                 both.append((heads @ heads.transpose(1, 2) / heads.shape[-1] ** 0.5).softmax(-1))
             ours, theirs = both
-            found.append((theirs * (theirs / ours).log()).sum(-1).flatten())
-        torch.testing.assert_close(terms[f"{name}_relations"].value, torch.cat(found).mean(), rtol=1e-4, atol=1e-6)
+            losses.append((theirs * (theirs / ours).log()).sum(-1).flatten())
+        torch.testing.assert_close(terms[f"{name}_relations"].value, torch.cat(losses).mean(), rtol=1e-4, atol=1e-6)
     assert {term.weight for name, term in terms.items() if name != "mlm"} == {1.0}
 
 
@@ -201,7 +201,7 @@ def test_scores_of_local_layers_are_those_of_near_tokens(build: Path) -> None:
     only = ("embeddings=0", "hidden_states=0")
     model = distilled(student, teacher, distillation="tinybert", distillation_weights=only)
     batch = batch_of(build)
-    found = terms_of(model, batch)["attention"].value
+    loss = terms_of(model, batch)["attention"].value
     rows = Rows.of(batch, 0)
     ours, theirs = (reader.read(rows, rows.labelled).attention for reader in model.readers)
     real = batch["attention_mask"].bool()
@@ -213,8 +213,8 @@ def test_scores_of_local_layers_are_those_of_near_tokens(build: Path) -> None:
         seen = pairs & ((place[:, None] - place).abs() <= window)
         errors = (scores[0] - scores[1]).square().where(seen, 0.0)
         expected = expected + errors.sum() / (2 * pairs.sum())
-    torch.testing.assert_close(found, expected)
-    torch.testing.assert_close(terms_of(model, batch_of(build, packing=True))["attention"].value, found)
+    torch.testing.assert_close(loss, expected)
+    torch.testing.assert_close(terms_of(model, batch_of(build, packing=True))["attention"].value, loss)
 
 
 @pytest.mark.parametrize("family", ["bert", "modernbert"])
@@ -228,11 +228,11 @@ def test_states_are_those_that_transformers_outputs(build: Path, tmp_path: Path,
     expected = theirs(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"], output_hidden_states=True)
     reader = reader_of(model.eval(), "teacher")
     reader.need_layers()
-    found = reader.read(rows, rows.labelled)
-    assert found.embeddings is not None
-    for ours, other in zip([found.embeddings, *found.layers], expected.hidden_states, strict=True):
+    states = reader.read(rows, rows.labelled)
+    assert states.embeddings is not None
+    for ours, other in zip([states.embeddings, *states.layers], expected.hidden_states, strict=True):
         torch.testing.assert_close(ours[real], other[real], rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(found.logits, expected.logits[rows.labelled], rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(states.logits, expected.logits[rows.labelled], rtol=1e-4, atol=1e-5)
 
 
 def test_a_shared_layer_is_read_each_time_it_works() -> None:

@@ -59,9 +59,9 @@ def small_sizes(kind: str) -> dict[str, Any]:
 def outcome(config: str, info: PretrainingInfo, tokenizer: Tokenizer, overrides: dict[str, Any]) -> str:
     """Return the class of the model that is made of a config, or what is said against it."""
     try:
-        found = from_transformers.resolve_config(config, info, overrides)
-        kind = from_transformers.model_class(found, info)
-        return type(from_transformers.from_pretrained(config, info, tokenizer, found, kind)).__name__
+        shape = from_transformers.resolve_config(config, info, overrides)
+        kind = from_transformers.model_class(shape, info)
+        return type(from_transformers.from_pretrained(config, info, tokenizer, shape, kind)).__name__
     except BertDataError as error:
         text = str(error)
     assert len(text) < 1200
@@ -107,7 +107,9 @@ def test_every_model_type_makes_a_model_or_is_refused(rows: PretrainingInfo) -> 
         except Exception:  # configs that transformers makes of no values at all
             sizes = {}
         outcomes[kind] = outcome(kind, rows, tokenizer, sizes)
-    made = [kind for kind, found in outcomes.items() if found.startswith("TransformersFor") or "Model" in found[:20]]
+    made = [
+        kind for kind, message in outcomes.items() if message.startswith("TransformersFor") or "Model" in message[:20]
+    ]
     assert {"bert", "deberta-v2", "modernbert", "roberta", "xlnet"} <= {*made}
 
 

@@ -59,11 +59,11 @@ def ends(lengths: Sequence[int]) -> Tensor:
 def test_packed_attention_is_that_of_a_block_mask(lengths: list[int], window: int) -> None:
     query, key, value = drawn(1, sum(lengths))
     borders = packed_sequences(ends(lengths))
-    found = attention(query, key, value, borders, 0.0)
-    assert torch.allclose(found, attention_by_block_mask(query, key, value, borders), atol=1e-6)
+    attended = attention(query, key, value, borders, 0.0)
+    assert torch.allclose(attended, attention_by_block_mask(query, key, value, borders), atol=1e-6)
     mask = windowed(borders, window, sum(lengths), query.device)
-    found = attention(query, key, value, mask, 0.0)
-    assert torch.allclose(found, attention_by_block_mask(query, key, value, borders, window), atol=1e-6)
+    attended = attention(query, key, value, mask, 0.0)
+    assert torch.allclose(attended, attention_by_block_mask(query, key, value, borders, window), atol=1e-6)
 
 
 @settings(max_examples=25, deadline=None)
@@ -76,9 +76,9 @@ def test_a_window_over_padded_rows_is_that_over_each_row_alone(lengths: list[int
     assert torch.isfinite(padded).all()
     for row, length in enumerate(lengths):
         query, key, value = (state[row : row + 1, :, :length] for state in states)
-        found = attention(query, key, value, windowed(None, window, length, query.device), 0.0)
+        attended = attention(query, key, value, windowed(None, window, length, query.device), 0.0)
         expected = attention_by_block_mask(query, key, value, packed_sequences(ends([length])), window)
-        assert torch.allclose(found, expected, atol=1e-6)
+        assert torch.allclose(attended, expected, atol=1e-6)
         assert torch.allclose(padded[row : row + 1, :, :length], expected, atol=1e-6)
 
 
@@ -158,9 +158,9 @@ def test_torchs_kernel_is_taken_with_a_window_where_it_has_one(monkeypatch: pyte
         varlen_kernel.cache_clear()
         monkeypatch.setattr(importlib, "import_module", lambda name, kernel=kernel: Namespace(varlen_attn=kernel))
         assert varlen_kernel(None) is kernel
-        found = varlen_kernel(64)
-        assert (found is not None) == takes
-        assert not takes or found.keywords == {"window_size": (64, 64)}
+        chosen = varlen_kernel(64)
+        assert (chosen is not None) == takes
+        assert not takes or chosen.keywords == {"window_size": (64, 64)}
     varlen_kernel.cache_clear()
     monkeypatch.setattr(importlib, "import_module", lambda name: Namespace())
     assert varlen_kernel(None) is None
@@ -202,12 +202,12 @@ def test_a_packed_batch_gives_what_the_padded_one_gives(static_build: Any, kind:
         if kind in (BertForMaskedLM, ModernBertForMaskedLM):
             for batch in (padded, packed):
                 del batch["sentence_order_label"]
-        expected, found = model(**padded), model(**packed)
-    assert abs(expected.loss.item() - found.loss.item()) < 1e-5
-    assert torch.allclose(found.prediction_logits, expected.prediction_logits, atol=1e-5)
+        expected, output = model(**padded), model(**packed)
+    assert abs(expected.loss.item() - output.loss.item()) < 1e-5
+    assert torch.allclose(output.prediction_logits, expected.prediction_logits, atol=1e-5)
     if kind not in (BertForMaskedLM, ModernBertForMaskedLM):
-        assert found.seq_relationship_logits.shape == (4, 2)
-        assert torch.allclose(found.seq_relationship_logits, expected.seq_relationship_logits, atol=1e-5)
+        assert output.seq_relationship_logits.shape == (4, 2)
+        assert torch.allclose(output.seq_relationship_logits, expected.seq_relationship_logits, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", [BertForPreTraining, ModernBertForMaskedLM])
@@ -233,7 +233,7 @@ def test_the_newest_flash_attention_is_taken_on_hopper_where_it_is_installed(mon
     monkeypatch.setattr(torch.nn.attention, "activate_flash_attention_impl", activated.append, raising=False)
     for capability, there, expected in (((9, 0), True, "FA3"), ((9, 0), False, ""), ((8, 0), True, "")):
         installed[0] = there
-        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device, found=capability: found)
+        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device, version=capability: version)
         assert kernels.activate_newest_flash(device) == expected
     assert activated == ["FA3"]
     assert kernels.activate_newest_flash(torch.device("cpu")) == ""

@@ -177,8 +177,8 @@ def test_the_loss_is_the_mean_of_each_kind_of_row_by_its_share(
         row = alone(dataset.__getitems__([pair]))
         ids, labels = row["input_ids"], row["labels"][0]
         logits = model(ids, attention_mask=row["attention_mask"]).prediction_logits[0]
-        found = functional.cross_entropy(logits, labels, reduction="none")[labels >= 0]
-        losses[causal] += found.tolist()
+        loss_of_token = functional.cross_entropy(logits, labels, reduction="none")[labels >= 0]
+        losses[causal] += loss_of_token.tolist()
     terms = {term.name: term for term in output.terms}
     means = {causal: sum(values) / max(len(values), 1) for causal, values in losses.items()}
     share = 1.0 if training == "causal" else 0.5

@@ -122,7 +122,7 @@ def test_either_name_of_a_tied_pair_is_enough(tmp_path: Path, family: str, head:
     ours = saved(tmp_path, family, head)
     weights = read_tensors(str(tmp_path / WEIGHTS))
     for alias, name in head.tied.items():
-        rewrite(tmp_path, {alias if found == name else found: value for found, value in weights.items()})
+        rewrite(tmp_path, {alias if name_there == name else name_there: value for name_there, value in weights.items()})
         assert same(ours, tmp_path)
         rewrite(tmp_path, weights | {alias: weights[name]})
         assert same(ours, tmp_path)
@@ -157,13 +157,13 @@ def test_a_task_takes_the_encoder_of_a_file_whose_head_is_not_tied(tmp_path: Pat
         alias, name = next(iter(head.tied.items()))
         rewrite(folder, weights | {alias: weights[name] + 1})
         _require_same_encoder(task.from_pretrained(folder, LABELS).state_dict(), expected, start)
-        rewrite(folder, {alias if found == name else found: value for found, value in weights.items()})
+        rewrite(folder, {alias if name_there == name else name_there: value for name_there, value in weights.items()})
         _require_same_encoder(task.from_pretrained(folder, LABELS).state_dict(), expected, start)
 
 
-def _require_same_encoder(found: Weights, expected: Weights, start: PreTrainedModel) -> None:
+def _require_same_encoder(weights: Weights, expected: Weights, start: PreTrainedModel) -> None:
     prefix = start.config.base_model_prefix
-    assert all(torch.equal(found[name], expected[name]) for name in expected if name.startswith(f"{prefix}."))
+    assert all(torch.equal(weights[name], expected[name]) for name in expected if name.startswith(f"{prefix}."))
 
 
 def _any(weights: Weights, drawn: random.Random) -> str:
@@ -242,8 +242,8 @@ def test_a_changed_file_is_read_as_transformers_reads_it_or_refused(
             outcomes["refused"] += 1
         else:
             with torch.no_grad():
-                found, expected = read.eval()(**inputs()), theirs_of(ours, tmp_path).eval()(**inputs_of(ours.config))
-            assert all(map(close, logits(found), logits(expected))), seed
+                output, expected = read.eval()(**inputs()), theirs_of(ours, tmp_path).eval()(**inputs_of(ours.config))
+            assert all(map(close, logits(output), logits(expected))), seed
             outcomes["read"] += 1
     if len(seeds) > 9:
         assert min(outcomes.values()) > len(seeds) / 10

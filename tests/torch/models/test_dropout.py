@@ -95,9 +95,9 @@ def test_another_seed_step_position_or_row_draws_anew() -> None:
         assert not (other.tokens == base).any()
     changed = {"input_ids": batch["input_ids"].clone()}
     changed["input_ids"][1, 3] += 1 if changed["input_ids"][1, 3] < 99 else -1
-    found = drawn(changed, seed=3, step=7).tokens
-    assert not (found[1] == base[1]).any()
-    assert torch.equal(found[[0, 2, 3]], base[[0, 2, 3]])
+    tokens = drawn(changed, seed=3, step=7).tokens
+    assert not (tokens[1] == base[1]).any()
+    assert torch.equal(tokens[[0, 2, 3]], base[[0, 2, 3]])
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,9 @@ def test_a_row_is_computed_alike_in_any_batch_padded_or_packed(static_build: Any
     for other in (torch.cat(logits[2:]), logits[1]):
         assert torch.allclose(other, logits[0], atol=2e-5)
     if electra:
-        found = [(torch.cat([part.replaced_logits for part in parts]), torch.cat([one.replaced for one in parts]))]
-        found.append((packed.replaced_logits, packed.replaced))
-        for replaced_logits, truth in found:
+        replaced = [(torch.cat([part.replaced_logits for part in parts]), torch.cat([one.replaced for one in parts]))]
+        replaced.append((packed.replaced_logits, packed.replaced))
+        for replaced_logits, truth in replaced:
             assert torch.allclose(replaced_logits, whole.replaced_logits, atol=2e-5)
             assert torch.equal(truth, whole.replaced)
         return
@@ -179,9 +179,9 @@ def test_models_ask_for_attentions_dropout_by_their_device(monkeypatch: pytest.M
     real = Draws.attention
 
     def on_cuda(self: Draws, count: int, device: torch.device) -> Tensor | None:
-        found = real(self, count, torch.device("cuda"))
-        calls.append(found is not None)
-        return found
+        drawn = real(self, count, torch.device("cuda"))
+        calls.append(drawn is not None)
+        return drawn
 
     monkeypatch.setattr(Draws, "attention", on_cuda)
     batch = {"input_ids": rows(3, 16)}
@@ -225,8 +225,8 @@ def test_without_draws_torchs_generator_draws() -> None:
 
 def test_tokens_are_sampled_by_their_probabilities() -> None:
     logits = torch.log(torch.tensor([0.5, 0.2, 0.3])).expand(1000, 3)
-    found = sampled(logits, (torch.arange(1000) + 0.5) / 1000)
-    assert found.bincount().tolist() == [500, 200, 300]
+    tokens = sampled(logits, (torch.arange(1000) + 0.5) / 1000)
+    assert tokens.bincount().tolist() == [500, 200, 300]
     assert sampled(torch.tensor([[0.0, -torch.inf]]), torch.tensor([1.0])).item() == 1
     uniform = drawn({"input_ids": rows(64, 64)}).uniform()
     assert uniform.shape == (64, 64)

@@ -106,9 +106,9 @@ def test_xlnet_learns_from_permuted_orders(build: Path, tmp_path: Path) -> None:
     assert records[-1]["mlm_loss"] < entropy + 0.1
     model = from_transformers.TransformersForPermutationLM.from_pretrained(tmp_path / "out").eval()
     batch = model.collator(dataset)(examples[:4])
-    found = model(**batch)
-    assert found.loss.item() == pytest.approx(model.model(**batch).loss.item(), rel=1e-5)
-    assert len(found.targets) == int((batch["labels"] != -100).sum()) > 10
+    output = model(**batch)
+    assert output.loss.item() == pytest.approx(model.model(**batch).loss.item(), rel=1e-5)
+    assert len(output.targets) == int((batch["labels"] != -100).sum()) > 10
 
 
 def test_rows_of_two_token_types_are_refused_for_a_model_that_knows_one(tmp_path: Path) -> None:

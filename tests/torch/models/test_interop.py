@@ -121,14 +121,14 @@ def their_config(config: EncoderConfig) -> Any:
 def logits(output: Any) -> list[Tensor]:
     """Return all logits of a model's output, ours or theirs, at tokens that are no padding."""
     if isinstance(output, Tensor):
-        found = [output]
+        tensors = [output]
     elif isinstance(output, TaskOutput | SpanOutput):
-        found = [one for one in output[1:] if isinstance(one, Tensor)]
+        tensors = [one for one in output[1:] if isinstance(one, Tensor)]
     else:
         names = ("prediction_logits", "seq_relationship_logits", "sop_logits", "logits", "start_logits", "end_logits")
-        found = [one for name in names if (one := getattr(output, name, None)) is not None]
+        tensors = [one for name in names if (one := getattr(output, name, None)) is not None]
     tokens = inputs()["attention_mask"].bool()
-    return [one[tokens] if one.shape[:2] == tokens.shape else one for one in found]
+    return [one[tokens] if one.shape[:2] == tokens.shape else one for one in tensors]
 
 
 def close(left: Tensor, right: Tensor) -> bool:
@@ -182,9 +182,9 @@ def test_the_hidden_states_are_those_of_auto_model(
     tokens = inputs()["attention_mask"].bool()
     with torch.no_grad():
         expected = encoder(**inputs_of(ours.config)).last_hidden_state[tokens]
-        found = ours.encoder.encode(**inputs())[tokens]
+        states = ours.encoder.encode(**inputs())[tokens]
     assert expected.abs().max() > 0.1
-    assert close(found, expected)
+    assert close(states, expected)
 
 
 @pytest.mark.parametrize("family", CONFIGS)
@@ -248,5 +248,5 @@ def test_answers_are_found_without_dropout_unless_the_family_has_a_head_of_its_o
         model = BertForQuestionAnswering(config).train()
         with torch.random.fork_rng():
             torch.manual_seed(0)
-            found, again = (model(**inputs()).start_logits for _ in range(2))
-        assert torch.equal(found, again) != drops
+            first, again = (model(**inputs()).start_logits for _ in range(2))
+        assert torch.equal(first, again) != drops

@@ -32,9 +32,9 @@ def test_blocks_give_what_all_scores_with_a_mask_give(lengths: list[int], window
         query, key, value = states(len(owner), owner.shape[1])
         mask = NearTokens(owner, window)
         expected = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask.attended())
-        found = local_attention(query, key, value, mask)
-        assert found.shape == expected.shape
-        assert torch.allclose(found, expected, atol=1e-6)
+        attended = local_attention(query, key, value, mask)
+        assert attended.shape == expected.shape
+        assert torch.allclose(attended, expected, atol=1e-6)
 
 
 def test_gradients_are_those_of_all_scores_and_stay_near() -> None:
@@ -43,15 +43,15 @@ def test_gradients_are_those_of_all_scores_and_stay_near() -> None:
     def gradients(in_blocks: bool) -> list[Tensor]:
         query, key, value = leaves = [state.requires_grad_() for state in states(1, 150)]
         if in_blocks:
-            found = local_attention(query, key, value, mask)
+            attended = local_attention(query, key, value, mask)
         else:
-            found = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask.attended())
-        found[:, :, 70].square().sum().backward()  # type: ignore[no-untyped-call]
+            attended = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask.attended())
+        attended[:, :, 70].square().sum().backward()  # type: ignore[no-untyped-call]
         return [leaf.grad for leaf in leaves if leaf.grad is not None]
 
-    found, expected = gradients(in_blocks=True), gradients(in_blocks=False)
-    assert all(torch.allclose(left, right, atol=1e-6) for left, right in zip(found, expected, strict=True))
-    touched = found[1].abs().sum((0, 1, 3)).nonzero()[:, 0]
+    attended, expected = gradients(in_blocks=True), gradients(in_blocks=False)
+    assert all(torch.allclose(left, right, atol=1e-6) for left, right in zip(attended, expected, strict=True))
+    touched = attended[1].abs().sum((0, 1, 3)).nonzero()[:, 0]
     assert (int(touched.min()), int(touched.max()), len(touched)) == (61, 79, 19)
 
 
@@ -62,9 +62,9 @@ def test_long_rows_are_computed_in_blocks_and_short_ones_and_causal_ones_with_a_
     assert isinstance(windowed(taken, 8, 161, cpu), NearTokens)
     assert isinstance(windowed(None, 8, 160, cpu), Tensor)
     causal = torch.ones(161, 161, dtype=torch.bool).tril()[None, None]
-    found = windowed(causal, 8, 161, cpu)
-    assert isinstance(found, Tensor)
-    assert found[0, 0, 100].nonzero()[:, 0].tolist() == list(range(92, 101))
+    window = windowed(causal, 8, 161, cpu)
+    assert isinstance(window, Tensor)
+    assert window[0, 0, 100].nonzero()[:, 0].tolist() == list(range(92, 101))
     assert windowed(taken, 160, 161, cpu) is taken
     assert windowed(None, 160, 161, cpu) is None
     sequences = packed_sequences(torch.tensor([0, 9, 11], dtype=torch.int32))
@@ -78,7 +78,7 @@ def test_dropout_of_near_tokens_keeps_the_expectation() -> None:
     ones = torch.ones_like(query)
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        found = attention(query, key, ones, mask, 0.3)
-    assert found.std() > 0.05
-    assert abs(found.mean().item() - 1) < 0.01
+        attended = attention(query, key, ones, mask, 0.3)
+    assert attended.std() > 0.05
+    assert abs(attended.mean().item() - 1) < 0.01
     assert torch.allclose(attention(query, key, ones, mask, 0.0), ones, atol=1e-5)

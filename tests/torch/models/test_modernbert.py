@@ -101,9 +101,9 @@ def test_packed_and_padded_logits_are_those_of_transformers(
         expected = theirs(ids, attention_mask=mask).logits[mask.bool()]
         in_blocks = theirs(row["input_ids"], position_ids=row["position_ids"], attention_mask=masks).logits[0]
         padded = ours(ids, attention_mask=mask).prediction_logits[mask.bool()]
-        found = ours(**row).prediction_logits[0]
+        predicted = ours(**row).prediction_logits[0]
     assert expected.abs().max() > 1
-    for logits in (padded, found, in_blocks):
+    for logits in (padded, predicted, in_blocks):
         assert torch.allclose(logits, expected, atol=1e-5)
 
 
@@ -115,13 +115,13 @@ def test_what_is_dropped_of_a_row_is_the_same_padded_packed_and_alone(lengths: S
 
     def logits(**batch: Tensor) -> Tensor:
         draws.begin(batch, 0, 1)
-        found: Tensor = model(**batch).prediction_logits
-        return found
+        logits_there: Tensor = model(**batch).prediction_logits
+        return logits_there
 
     expected = logits(input_ids=ids, attention_mask=mask)[mask.bool()]
     alone = [logits(input_ids=row[None, :length])[0] for row, length in zip(ids, lengths, strict=True)]
-    for found in (logits(**packed(lengths))[0], torch.cat(alone)):
-        assert torch.allclose(found, expected, atol=2e-5)
+    for logits_there in (logits(**packed(lengths))[0], torch.cat(alone)):
+        assert torch.allclose(logits_there, expected, atol=2e-5)
     assert not torch.allclose(model.eval()(ids, attention_mask=mask).prediction_logits[mask.bool()], expected, atol=0.1)
 
 
@@ -387,5 +387,5 @@ def test_transformers_4_opens_what_we_save_and_we_what_it_saves(tmp_path: Path) 
     assert again.config == config
     for model in (ours, again):
         with torch.no_grad():
-            found = model(ids, attention_mask=mask).prediction_logits[mask.bool()]
-        assert torch.allclose(found, torch.tensor(logits)[mask.bool()], atol=1e-5)
+            predicted = model(ids, attention_mask=mask).prediction_logits[mask.bool()]
+        assert torch.allclose(predicted, torch.tensor(logits)[mask.bool()], atol=1e-5)

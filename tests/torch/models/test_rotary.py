@@ -20,11 +20,11 @@ def test_scores_depend_on_the_distance_alone(theta: float) -> None:
 
 def test_pairs_of_dimensions_are_turned_by_angles_that_shrink_with_the_dimension() -> None:
     states = torch.tensor([[[[1.0, 2.0, 3.0, 4.0]]]])
-    found = rotation(torch.tensor([[5]]), 4, 100.0).turned(states)[0, 0, 0]
+    turned_states = rotation(torch.tensor([[5]]), 4, 100.0).turned(states)[0, 0, 0]
     for pair, angle in ((0, 5.0), (1, 5.0 / 10.0)):
         turned = complex(states[0, 0, 0, pair], states[0, 0, 0, pair + 2]) * torch.exp(torch.tensor(1j * angle))
-        assert found[pair].item() == pytest.approx(turned.real.item(), abs=1e-5)
-        assert found[pair + 2].item() == pytest.approx(turned.imag.item(), abs=1e-5)
+        assert turned_states[pair].item() == pytest.approx(turned.real.item(), abs=1e-5)
+        assert turned_states[pair + 2].item() == pytest.approx(turned.imag.item(), abs=1e-5)
 
 
 def test_positions_of_a_row_and_of_a_packed_row_turn_alike_and_the_type_stays() -> None:

@@ -39,28 +39,28 @@ def write_jsonl(path: Path, names: tuple[str, ...] = ("sentence_good", "sentence
 
 def scored(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
     assert dispatch(["score", *map(str, arguments), "--json"]) == 0
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
+    summary: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return summary
 
 
 def test_a_pair_is_right_where_the_good_sentence_has_the_higher_score(
     model: Path, expected: np.ndarray[Any, np.dtype[np.float64]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pairs = write_jsonl(tmp_path / "pairs.jsonl")
-    found = scored(capsys, model, pairs, "--by", "UID", "--output", tmp_path / "scores.jsonl")
+    scores = scored(capsys, model, pairs, "--by", "UID", "--output", tmp_path / "scores.jsonl")
     right = expected[:, 0] > expected[:, 1]
-    assert (found["pairs"], found["right"], found["equal"]) == (4, int(right.sum()), 1)
-    assert found["accuracy"] == right.mean()
-    by = found["by"]["UID"]
+    assert (scores["pairs"], scores["right"], scores["equal"]) == (4, int(right.sum()), 1)
+    assert scores["accuracy"] == right.mean()
+    by = scores["by"]["UID"]
     assert {value: (entry["pairs"], entry["accuracy"]) for value, entry in by.items()} == {
         "x": (2, right[:2].mean()), "y": (1, right[2]), "z": (1, 0.0)
     }  # fmt: skip
-    assert found["mean_accuracy"]["UID"] == pytest.approx(np.mean([right[:2].mean(), right[2], 0.0]))
+    assert scores["mean_accuracy"]["UID"] == pytest.approx(np.mean([right[:2].mean(), right[2], 0.0]))
     rows = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
     np.testing.assert_allclose([[row["score_good"], row["score_bad"]] for row in rows], expected, atol=1e-5)
     assert [(row["sentence_good"], row["UID"]) for row in rows] == [(good, uid) for good, _, uid in PAIRS]
     assert [(row["tokens_good"], row["tokens_bad"]) for row in rows] == [(2, 2), (3, 3), (1, 1), (1, 1)]
-    assert scored(capsys, model, pairs, "--by", "UID") == found
+    assert scored(capsys, model, pairs, "--by", "UID") == scores
 
 
 @pytest.mark.parametrize(("ending", "separator"), [(".csv", ","), (".tsv", "\t"), (".tsv.gz", "\t")])
@@ -74,9 +74,9 @@ def test_tables_with_columns_of_other_names_and_folders_give_the_same(
         lines = "\n".join(separator.join(row) for row in [("right one", "wrong", "kind"), *half]) + "\n"
         path = folder / f"part-{number}{ending}"
         path.write_bytes(gzip.compress(lines.encode()) if ending.endswith(".gz") else lines.encode())
-    found = scored(capsys, model, folder, "--good-column", "right one", "--bad-column", "wrong")
-    assert {name: found[name] for name in whole} == whole
-    assert list(found["by"]["file"]) == [f"part-{number}{ending}" for number in (0, 1)]
+    scores = scored(capsys, model, folder, "--good-column", "right one", "--bad-column", "wrong")
+    assert {name: scores[name] for name in whole} == whole
+    assert list(scores["by"]["file"]) == [f"part-{number}{ending}" for number in (0, 1)]
     with pytest.raises(ConfigError, match="has no column 'sentence_good'"):
         dispatch(["score", str(model), str(folder)])
 
@@ -85,11 +85,11 @@ def test_single_sentences_have_likelihoods_and_a_perplexity(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "texts.txt").write_text("w1 w2 w3\n\nw4\n")
-    found = scored(capsys, model, tmp_path / "texts.txt", "--output", tmp_path / "scores.jsonl")
+    scores = scored(capsys, model, tmp_path / "texts.txt", "--output", tmp_path / "scores.jsonl")
     one, two = PseudoLikelihood(model).scores(["w1 w2 w3", "w4"])
-    assert (found["sentences"], found["tokens"]) == (2, 4)
-    assert found["score"] == pytest.approx(one + two)
-    assert found["pseudo_perplexity"] == pytest.approx(np.exp(-(one + two) / 4))
+    assert (scores["sentences"], scores["tokens"]) == (2, 4)
+    assert scores["score"] == pytest.approx(one + two)
+    assert scores["pseudo_perplexity"] == pytest.approx(np.exp(-(one + two) / 4))
     rows = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
     assert [row["text"] for row in rows] == ["w1 w2 w3", "w4"]
     assert [row["score"] for row in rows] == pytest.approx([one, two])

@@ -51,15 +51,15 @@ def tokenizers_below(place: Path) -> dict[str, list[int]]:
 
     Each tokenizer cuts rows to what the model takes, and where there are weights `pipeline` fills masks by both.
     """
-    found = {}
+    folders = {}
     for config in sorted(place.rglob("config.json")):
         values = json.loads(config.read_text())
         if "model_type" in values:
             tokenizer = AutoTokenizer.from_pretrained(config.parent)
-            found[str(config.parent.relative_to(place))] = tokenizer("w3 w94").input_ids
+            folders[str(config.parent.relative_to(place))] = tokenizer("w3 w94").input_ids
             if (config.parent / "model.safetensors").exists():
                 assert fills_a_long_row(str(config.parent))
-    return found
+    return folders
 
 
 def fills_a_long_row(folder: str) -> bool:

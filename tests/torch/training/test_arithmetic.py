@@ -192,10 +192,10 @@ def test_of_each_layer_its_input_alone_is_kept(dynamic_build: Path, tmp_path: Pa
 
 def test_models_of_transformers_compute_their_layers_twice_too(tmp_path: Path, dynamic_build: Path) -> None:
     overrides = {"num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
-    found = []
+    factors = []
     for recomputed in (False, True):
         settings = replace(SETTINGS, max_steps=3, gradient_checkpointing=recomputed)
         output = tmp_path / str(recomputed)
         pretrain(dynamic_build, "bert", output, settings, library="transformers", config_overrides=overrides)
-        found.append(losses(output))
-    assert found[0] == found[1]
+        factors.append(losses(output))
+    assert factors[0] == factors[1]

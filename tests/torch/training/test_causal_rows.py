@@ -113,9 +113,9 @@ def test_a_mix_in_parts_or_packed_learns_what_the_whole_batch_learns(
     mixed: Path, mix: Path, tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     pretrain(mixed, BERT, tmp_path, replace(ONE, **changes))
-    for found, expected in zip(log(tmp_path), log(mix), strict=True):
+    for ours, expected in zip(log(tmp_path), log(mix), strict=True):
         for name in ("loss", "mlm_loss", "clm_loss", "mlm_accuracy", "clm_accuracy"):
-            assert found[name] == pytest.approx(expected[name], abs=1e-4), name
+            assert ours[name] == pytest.approx(expected[name], abs=1e-4), name
 
 
 def test_a_mix_that_was_cut_off_has_the_same_causal_rows(mixed: Path, mix: Path, tmp_path: Path) -> None:

@@ -40,12 +40,14 @@ def saved(root: Path, step: int) -> tuple[BertForPreTraining, torch.optim.Optimi
 
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     model, optimizer = saved(tmp_path, 4)
-    found = checkpoint.newest(str(tmp_path))
-    assert found is not None
-    assert found == checkpoint.Checkpoint(str(tmp_path / "step-000000004"), 4, SAMPLER, {"max_steps": 9}, found.digest)
-    again = BertForPreTraining.from_pretrained(found.directory)
+    newest = checkpoint.newest(str(tmp_path))
+    assert newest is not None
+    assert newest == checkpoint.Checkpoint(
+        str(tmp_path / "step-000000004"), 4, SAMPLER, {"max_steps": 9}, newest.digest
+    )
+    again = BertForPreTraining.from_pretrained(newest.directory)
     other = make_optimizer(again, 0.01, 0.999)
-    checkpoint.load_optimizer(found, other)
+    checkpoint.load_optimizer(newest, other)
     assert all(torch.equal(one, two) for one, two in zip(model.parameters(), again.parameters(), strict=True))
     moments = [state["exp_avg"] for state in optimizer.state.values()]
     assert all(torch.equal(one, state["exp_avg"]) for one, state in zip(moments, other.state.values(), strict=True))
@@ -58,9 +60,9 @@ def test_the_newest_is_that_of_the_most_steps_and_others_go_once_it_is_whole(tmp
         (tmp_path / "b" / f"step-{step:09d}").rename(tmp_path / "a" / f"step-{step:09d}")
     (tmp_path / "a" / "step-x").mkdir()
     (tmp_path / "a" / "notes").mkdir()
-    found = checkpoint.newest(str(tmp_path / "a"))
-    assert found is not None
-    assert found.step == 12
+    newest = checkpoint.newest(str(tmp_path / "a"))
+    assert newest is not None
+    assert newest.step == 12
     saved(tmp_path / "a", 10)
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["notes", "step-000000010", "step-x"]
 
@@ -84,9 +86,9 @@ def test_one_without_its_state_is_passed_over_and_told(tmp_path: Path, caplog: p
     saved(tmp_path / "b", 2)
     (tmp_path / "b" / "step-000000002").rename(tmp_path / "a" / "step-000000002")
     (tmp_path / "a" / "step-000000004" / "state.json").unlink()
-    found = checkpoint.newest(str(tmp_path / "a"))
-    assert found is not None
-    assert found.step == 2
+    newest = checkpoint.newest(str(tmp_path / "a"))
+    assert newest is not None
+    assert newest.step == 2
     assert "step-000000004 has no state.json" in caplog.text
     assert checkpoint.newest(str(tmp_path / "nowhere")) is None
 
@@ -132,13 +134,13 @@ def test_a_checkpoint_without_digests_is_refused(tmp_path: Path) -> None:
 
 
 def test_settings_that_differ_come_or_go_are_named_each_and_equal_ones_pass(tmp_path: Path) -> None:
-    found = checkpoint.Checkpoint(str(tmp_path), 4, SAMPLER, {"max_steps": 9, "max_grad_norm": 1.0, "seed": 3}, "")
-    checkpoint.check_settings(found, {"seed": 3, "max_grad_norm": 1.0, "max_steps": 9})
+    last = checkpoint.Checkpoint(str(tmp_path), 4, SAMPLER, {"max_steps": 9, "max_grad_norm": 1.0, "seed": 3}, "")
+    checkpoint.check_settings(last, {"seed": 3, "max_grad_norm": 1.0, "max_steps": 9})
     with pytest.raises(
         ConfigError,
         match=r"run: adam was None and is 2; max_grad_norm was 1\.0 and is None; max_steps was 9 and is 8; use",
     ):
-        checkpoint.check_settings(found, {"max_steps": 8, "adam": 2, "seed": 3})
+        checkpoint.check_settings(last, {"max_steps": 8, "adam": 2, "seed": 3})
 
 
 def test_settings_of_several_values_are_those_that_were_written(tmp_path: Path) -> None:
@@ -147,34 +149,34 @@ def test_settings_of_several_values_are_those_that_were_written(tmp_path: Path) 
     checkpoint.save(
         str(tmp_path), 5, model, optimizer, SAMPLER, {"phase_shares": ("0.7", "0.3")}, tokenizer=tokenizer_of()
     )
-    found = checkpoint.newest(str(tmp_path))
-    assert found is not None
-    checkpoint.check_settings(found, {"phase_shares": ("0.7", "0.3")})
+    newest = checkpoint.newest(str(tmp_path))
+    assert newest is not None
+    checkpoint.check_settings(newest, {"phase_shares": ("0.7", "0.3")})
     with pytest.raises(ConfigError, match=r"phase_shares was .* and is"):
-        checkpoint.check_settings(found, {"phase_shares": ("0.6", "0.4")})
+        checkpoint.check_settings(newest, {"phase_shares": ("0.6", "0.4")})
 
 
 def test_a_pickle_that_runs_code_is_refused_and_named(tmp_path: Path) -> None:
     _, optimizer = saved(tmp_path, 4)
-    found = checkpoint.newest(str(tmp_path))
-    assert found is not None
+    newest = checkpoint.newest(str(tmp_path))
+    assert newest is not None
     path = tmp_path / "step-000000004" / "optimizer.pt"
     torch.save({"state": Evil(tmp_path / "ran")}, path)
     with pytest.raises(
         InputError, match=r"optimizer\.pt: is not an optimizer state of this model .*delete this checkpoint"
     ):
-        checkpoint.load_optimizer(found, optimizer)
+        checkpoint.load_optimizer(newest, optimizer)
     assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("data", [b"", b"x", b"PK\x03\x04 cut"])
 def test_an_optimizer_that_cannot_be_read_is_named(tmp_path: Path, data: bytes) -> None:
     _, optimizer = saved(tmp_path, 4)
-    found = checkpoint.newest(str(tmp_path))
-    assert found is not None
+    newest = checkpoint.newest(str(tmp_path))
+    assert newest is not None
     (tmp_path / "step-000000004" / "optimizer.pt").write_bytes(data)
     with pytest.raises(InputError, match=r"optimizer\.pt: "):
-        checkpoint.load_optimizer(replace(found), optimizer)
+        checkpoint.load_optimizer(replace(newest), optimizer)
 
 
 class Evil:

@@ -28,14 +28,14 @@ def test_a_loss_in_chunks_trains_as_a_whole_one(
     """Three labelled tokens in a chunk; of BERT, ALBERT and ModernBERT, whose decoders stand at different places."""
     config = {"nsp": "tiny", "sop": "albert-tiny", "doc-chunks": "modernbert-tiny"}[objective]
     build = write_build(tmp_path / "build", ExamplesConfig(objective=objective, max_seq_length=32))
-    settings, found = replace(SETTINGS, max_steps=4, bf16=bf16, warmup_ratio=0.0, logging_steps=1), []
+    settings, losses = replace(SETTINGS, max_steps=4, bf16=bf16, warmup_ratio=0.0, logging_steps=1), []
     in_chunks = Mock(wraps=chunked_cross_entropy)
     monkeypatch.setattr("bertdata.torch.models.pretraining.chunked_cross_entropy", in_chunks)
     for most in (0, 300):
         monkeypatch.setattr(module, "_MOST_LOGITS", most)
         pretrain(build, config, tmp_path / str(most), settings)
-        found.append([(record["loss"], record["mlm_accuracy"]) for record in log(tmp_path / str(most))])
-    whole, chunked = (torch.tensor(one) for one in found)
+        losses.append([(record["loss"], record["mlm_accuracy"]) for record in log(tmp_path / str(most))])
+    whole, chunked = (torch.tensor(one) for one in losses)
     assert torch.allclose(whole, chunked, rtol=0, atol=2e-2 if bf16 else 1e-4)
     assert in_chunks.call_count >= 4  # of the second run, a step each
 
@@ -62,7 +62,7 @@ def test_the_gradients_of_a_loss_in_chunks_are_those_of_the_whole() -> None:
 def test_a_weighted_loss_in_chunks_has_the_gradients_of_the_whole_and_says_the_plain_one() -> None:
     torch.manual_seed(0)
     decoder, targets, weights = nn.Linear(8, 50), torch.randint(0, 50, (23,)), torch.rand(23) * 5
-    found = []
+    gradients = []
     states = torch.randn(23, 8, requires_grad=True)
     for chunked in (False, True):
         for one in (states, decoder.weight, decoder.bias):
@@ -74,8 +74,8 @@ def test_a_weighted_loss_in_chunks_has_the_gradients_of_the_whole_and_says_the_p
             total, plain = (each * weights).sum(), each.sum()
         loss: Any = total * 0.25
         loss.backward()
-        found.append([total, plain, states.grad, decoder.weight.grad, decoder.bias.grad])
-    for whole, part in zip(*found, strict=True):
+        gradients.append([total, plain, states.grad, decoder.weight.grad, decoder.bias.grad])
+    for whole, part in zip(*gradients, strict=True):
         assert whole is not None
         assert part is not None
         assert torch.allclose(whole, part, rtol=1e-5, atol=1e-5)

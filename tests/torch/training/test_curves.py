@@ -37,10 +37,10 @@ def test_losses_are_in_one_column_and_accuracies_in_another_in_percent() -> None
     record = {"mlm_loss": 7.0, "pair_loss": 0.5, "mlm_accuracy": 0.25, "max_seq_length": 128}
     panels = curves.panels_of([{"step": 1, **record}, {"step": 2, **record}])
     assert list(panels) == ["mlm_loss", "pair_loss", "mlm_accuracy"]
-    found = texts(curves.draw(panels, x_label="step"))
-    assert [one for one in found if one in panels] == ["mlm_loss", "mlm_accuracy", "pair_loss"], "row by row"
-    assert any(one.endswith("%") for one in found)
-    assert found.count("step") == 2, "below the last panel of each column"
+    labels = texts(curves.draw(panels, x_label="step"))
+    assert [one for one in labels if one in panels] == ["mlm_loss", "mlm_accuracy", "pair_loss"], "row by row"
+    assert any(one.endswith("%") for one in labels)
+    assert labels.count("step") == 2, "below the last panel of each column"
 
 
 def test_each_phase_has_its_validation_line_where_phases_have_names() -> None:

@@ -179,13 +179,13 @@ def test_a_type_that_is_not_bertdatas_is_fine_tuned_by_itself_and_says_so(
 def test_a_model_learns_what_can_be_learned_and_is_scored_as_its_saved_folder_is(tmp_path: Path) -> None:
     model = saved_peer(tmp_path / "model", "deberta-v2", hidden_size=32)
     shards = encoded(tmp_path / "task", "classification", texts, (300, 100))
-    found = finetune_seeds(shards, model, tmp_path / "out", [0, 1], replace(SETTINGS, epochs=5), quiet=True)
-    assert found["max"]["accuracy"] > 0.9
+    summary = finetune_seeds(shards, model, tmp_path / "out", [0, 1], replace(SETTINGS, epochs=5), quiet=True)
+    assert summary["max"]["accuracy"] > 0.9
     again = made(shards, model)
     opened = transformers.AutoModelForSequenceClassification.from_pretrained(tmp_path / "out")
     again.model.load_state_dict(opened.state_dict())
     scores = evaluate(again, ShardDataset(shards, "validation"), 9, torch.device("cpu"))
-    assert scores == found["scores"][str(found["saved_seed"])]
+    assert scores == summary["scores"][str(summary["saved_seed"])]
 
 
 def test_types_of_bertdata_are_of_transformers_where_the_flag_says_so(tasks: dict[str, Path], tmp_path: Path) -> None:

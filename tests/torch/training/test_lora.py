@@ -106,10 +106,10 @@ def test_a_run_leaves_adapters_that_open_with_their_tokenizer_and_has_nothing_to
 
 def test_seeds_keep_the_adapters_of_the_best(tasks: dict[str, Path], tmp_path: Path) -> None:
     model, task = saved_peer(tmp_path / "model", "deberta-v2"), tasks["classification"]
-    found = finetune_seeds(task, model, tmp_path / "out", [0, 1], LORA, quiet=True)
+    scores = finetune_seeds(task, model, tmp_path / "out", [0, 1], LORA, quiet=True)
     assert (tmp_path / "out" / "adapter_model.safetensors").exists()
     assert not [*(tmp_path / "out").glob("seed-*/*.safetensors")]
-    assert finetune_seeds(task, model, tmp_path / "out", [0, 1], LORA, quiet=True) == found
+    assert finetune_seeds(task, model, tmp_path / "out", [0, 1], LORA, quiet=True) == scores
 
 
 def test_a_model_of_bertdatas_types_gets_adapters_as_one_of_transformers(

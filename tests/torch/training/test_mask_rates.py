@@ -57,9 +57,9 @@ def test_the_loss_is_that_of_each_masked_token_by_its_weight_over_the_tokens_tha
     for row in apart:
         names = ("labels", "loss_weights", "maskable", "mask_rates")
         logits = model(**{name: row[name] for name in row if name not in names}).prediction_logits[0]
-        found = functional.cross_entropy(logits, row["labels"][0], reduction="none")
-        weighted += float((found * row["loss_weights"][0]).sum())
-        plain += found[row["labels"][0] >= 0].tolist()
+        losses = functional.cross_entropy(logits, row["labels"][0], reduction="none")
+        weighted += float((losses * row["loss_weights"][0]).sum())
+        plain += losses[row["labels"][0] >= 0].tolist()
         maskable += int(row["maskable"][0])
     assert float(output.loss) == pytest.approx(weighted / maskable, rel=1e-4)
     assert float(output.mlm_loss) == pytest.approx(sum(plain) / len(plain), rel=1e-4)
@@ -81,9 +81,9 @@ def test_a_batch_in_parts_or_packed_learns_what_the_whole_one_learns(
     build: Path, whole: Path, tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     pretrain(build, BERT, tmp_path, replace(RUN, **changes))
-    for found, expected in zip(log(tmp_path), log(whole), strict=True):
+    for ours, expected in zip(log(tmp_path), log(whole), strict=True):
         for name in ("loss", "mlm_loss", "mlm_accuracy", "nelbo"):
-            assert found[name] == pytest.approx(expected[name], abs=1e-4), name
+            assert ours[name] == pytest.approx(expected[name], abs=1e-4), name
 
 
 def test_a_loss_in_chunks_learns_what_the_whole_one_learns(
@@ -91,9 +91,9 @@ def test_a_loss_in_chunks_learns_what_the_whole_one_learns(
 ) -> None:
     monkeypatch.setattr("bertdata.torch.training.arithmetic._MOST_LOGITS", 3 * BERT.vocab_size)
     pretrain(build, BERT, tmp_path, RUN)
-    for found, expected in zip(log(tmp_path), log(whole), strict=True):
+    for ours, expected in zip(log(tmp_path), log(whole), strict=True):
         for name in ("loss", "mlm_loss", "mlm_accuracy", "nelbo"):
-            assert found[name] == pytest.approx(expected[name], abs=1e-4), name
+            assert ours[name] == pytest.approx(expected[name], abs=1e-4), name
     assert losses(tmp_path) != losses(whole)
 
 

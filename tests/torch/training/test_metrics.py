@@ -31,8 +31,8 @@ def test_macro_f1_counts_each_class_alike_also_one_that_was_never_guessed() -> N
 def test_entities_count_whole_by_their_tags() -> None:
     pytest.importorskip("seqeval")
     truth = [["B-PER", "I-PER", "O"], ["B-LOC", "O", "O"]]
-    found = [["B-PER", "O", "O"], ["B-LOC", "O", "B-LOC"]]
-    scores = tag_scores(truth, found)
+    predicted = [["B-PER", "O", "O"], ["B-LOC", "O", "B-LOC"]]
+    scores = tag_scores(truth, predicted)
     assert scores["accuracy"] == pytest.approx(4 / 6)
     assert (scores["precision"], scores["recall"], scores["f1"]) == pytest.approx((1 / 3, 1 / 2, 2 / 5))
     assert tag_scores([["O", "O"]], [["O", "O"]])["f1"] == 0
@@ -52,15 +52,15 @@ def test_entities_are_those_that_seqeval_has_of_the_scheme(name: str) -> None:
     rules = {"mode": "strict", "scheme": strict} if strict else {}
     letters = str.maketrans("MW", "IS") if name.startswith("BM") else {}
     for _ in range(40):
-        truth, found = ([list(draw.choice(tags, 6)) for _ in range(4)] for _ in range(2))
-        rows = [[[tag.translate(letters) for tag in row] for row in sentences] for sentences in (truth, found)]
+        truth, predicted = ([list(draw.choice(tags, 6)) for _ in range(4)] for _ in range(2))
+        rows = [[[tag.translate(letters) for tag in row] for row in sentences] for sentences in (truth, predicted)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             expected = {
                 score: getattr(metrics, f"{score}_score")(*rows, zero_division=0, **rules)
                 for score in ("precision", "recall", "f1")
             }
-        scores = tag_scores(truth, found, tags)
+        scores = tag_scores(truth, predicted, tags)
         del scores["accuracy"]
         assert scores == pytest.approx(expected)
 
@@ -69,8 +69,8 @@ def test_neighbouring_units_of_bilou_and_bmes_are_entities_of_their_own() -> Non
     pytest.importorskip("seqeval")
     for unit, last, inside in (("U", "L", "I"), ("S", "E", "M")):
         truth = [[f"{unit}-P", f"{unit}-P", "O", "B-L", f"{last}-L", f"{unit}-L"]]
-        found = [["B-P", f"{last}-P", "O", "B-L", f"{inside}-L", f"{last}-L"]]
-        assert tag_scores(truth, found)["f1"] == 0
+        predicted = [["B-P", f"{last}-P", "O", "B-L", f"{inside}-L", f"{last}-L"]]
+        assert tag_scores(truth, predicted)["f1"] == 0
         assert tag_scores(truth, truth)["f1"] == 1
 
 
@@ -111,15 +111,15 @@ def test_correlations_and_scores_of_classes_are_those_of_scipy_and_scikit_learn(
     stats, scores = pytest.importorskip("scipy.stats"), pytest.importorskip("sklearn.metrics")
     generator = np.random.default_rng(3)
     for size, classes in ((50, 2), (50, 4), (7, 3)):
-        truth, found = (generator.integers(0, classes, size).tolist() for _ in range(2))
+        truth, predicted = (generator.integers(0, classes, size).tolist() for _ in range(2))
         numbers = (generator.integers(0, 6, size) / 2).tolist()
         guesses = (np.asarray(numbers) + generator.normal(0, 1, size)).round(1).tolist()
         assert pearson(numbers, guesses) == pytest.approx(stats.pearsonr(numbers, guesses).statistic)
         assert spearman(numbers, guesses) == pytest.approx(stats.spearmanr(numbers, guesses).statistic)
-        assert matthews_correlation(truth, found) == pytest.approx(scores.matthews_corrcoef(truth, found))
-        of_class_1 = scores.f1_score(truth, found, labels=[1], average="macro", zero_division=0)
-        assert f1(truth, found) == pytest.approx(of_class_1)
-        assert macro_f1(truth, found) == pytest.approx(scores.f1_score(truth, found, average="macro"))
+        assert matthews_correlation(truth, predicted) == pytest.approx(scores.matthews_corrcoef(truth, predicted))
+        of_class_1 = scores.f1_score(truth, predicted, labels=[1], average="macro", zero_division=0)
+        assert f1(truth, predicted) == pytest.approx(of_class_1)
+        assert macro_f1(truth, predicted) == pytest.approx(scores.f1_score(truth, predicted, average="macro"))
 
 
 def test_correlations_with_what_does_not_vary_are_0() -> None:

@@ -58,8 +58,8 @@ def by_the_formula(rate: float, betas: tuple[float, float], eps: float, decay: f
 def test_stable_adamw_of_all_tensors_together_is_the_formula_of_each() -> None:
     expected = by_the_formula(0.01, (0.9, 0.98), 1e-6, 0.1)
     weights = weights_of()
-    found = stepped(StableAdamW(weights, lr=0.01, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.1), weights)
-    for one, two in zip(found, expected, strict=True):
+    weights_after = stepped(StableAdamW(weights, lr=0.01, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.1), weights)
+    for one, two in zip(weights_after, expected, strict=True):
         assert torch.allclose(one.double(), two, rtol=1e-6, atol=1e-7)
 
 
@@ -80,13 +80,13 @@ def test_stable_adamw_launches_few_kernels_a_tensor() -> None:
 
 
 def test_fused_adamw_is_adamw() -> None:
-    found = []
+    weights_after = []
     for fused in (False, True):
         weights = weights_of()
         optimizer = make_adamw([{"params": weights, "weight_decay": 0.1}], betas=(0.9, 0.98), eps=1e-6, fused=fused)
-        found.append(stepped(optimizer, weights))
+        weights_after.append(stepped(optimizer, weights))
         assert optimizer.param_groups[0]["fused"] == (fused or None)
-    for one, two in zip(*found, strict=True):
+    for one, two in zip(*weights_after, strict=True):
         assert torch.allclose(one, two, rtol=1e-6, atol=1e-7)
     assert make_adamw([{"params": weights_of()}], betas=(0.9, 0.98), eps=1e-6).param_groups[0]["fused"] is None
 
@@ -95,7 +95,7 @@ def test_dropout_of_torch_changes_with_the_parts_of_a_batch_and_that_of_the_row_
     tmp_path: Path, dynamic_build: Path
 ) -> None:
     for kind, same in (("row", True), ("torch", False)):
-        found = [
+        gradients = [
             run(
                 tmp_path,
                 dynamic_build,
@@ -106,7 +106,7 @@ def test_dropout_of_torch_changes_with_the_parts_of_a_batch_and_that_of_the_row_
             )
             for parts in (1, 4)
         ]
-        assert (found[0] == pytest.approx(found[1], abs=1e-5)) == same
+        assert (gradients[0] == pytest.approx(gradients[1], abs=1e-5)) == same
     with pytest.raises(ConfigError, match="`dropout_by` torch leaves all dropout to torch"):
         replace(SETTINGS, dropout_by="torch", attention_dropout_by_row=True)
 

@@ -58,15 +58,15 @@ def test_a_batch_in_parts_or_packed_learns_what_the_whole_one_learns(
 def test_on_the_cpu_attentions_dropout_is_by_row_anyway(
     tmp_path: Path, dynamic_build: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found: list[Draws] = []
+    drawn: list[Draws] = []
 
     def watched(model: nn.Module) -> Draws:
-        found.append(attached(model))
-        return found[-1]
+        drawn.append(attached(model))
+        return drawn[-1]
 
     monkeypatch.setattr("bertdata.torch.training.steps.attached", watched)
     pretrain(dynamic_build, SMALL, tmp_path, replace(SETTINGS, attention_dropout_by_row=True))
-    assert [draws.explicit for draws in found] == [True]
+    assert [draws.explicit for draws in drawn] == [True]
     assert losses(tmp_path) == losses(whole)
 
 
@@ -246,8 +246,8 @@ def test_arithmetic_is_counted_as_torch_counts_it() -> None:
         result = model(torch.full((2, 24), 9), labels=labels)
         result.loss.backward()
     expected = counter.get_total_flops()
-    found = SMALL.training_flops(Counts(tokens=48, squares=2 * 24 * 24, labelled=12))
-    assert found == pytest.approx(expected, rel=0.02)
+    operations = SMALL.training_flops(Counts(tokens=48, squares=2 * 24 * 24, labelled=12))
+    assert operations == pytest.approx(expected, rel=0.02)
 
 
 @pytest.mark.parametrize(

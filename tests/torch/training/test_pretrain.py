@@ -206,15 +206,15 @@ def test_a_loss_or_gradient_that_is_not_finite_leaves_the_weights_as_they_were(
 
 
 def test_the_generator_of_a_step_is_seeded_by_seed_step_and_process() -> None:
-    found = set[int]()
+    seeds = set[int]()
     with optimization.own_randomness(torch.device("cpu")):
         for seed, step, rank in ((3, 5, 0), (3, 5, 1), (3, 6, 0), (4, 5, 0)):
             optimization.seed_step(seed, step, rank)
             assert torch.initial_seed() == draw(seed, "dropout", step, rank) >> 1
-            found.add(torch.initial_seed())
+            seeds.add(torch.initial_seed())
         optimization.seed_step(3, 5)
         assert torch.initial_seed() == draw(3, "dropout", 5, 0) >> 1
-    assert len(found) == 4
+    assert len(seeds) == 4
 
 
 def test_seeding_a_step_leaves_nothing_in_memory() -> None:
@@ -364,15 +364,15 @@ def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwis
     assert called == [("shards", "base", "out")]
     with pytest.raises(ConfigError, match="`config` has no effect beside `branch`, whose checkpoint has the model"):
         command.run(parser.parse_args([*given, "--config", "base", "--branch", "run"]))
-    found = vars(parser.parse_args(given))
-    assert (found.pop("shards"), found.pop("output"), found.pop("config")) == ("shards", "out", "")
-    assert (found.pop("restart"), found.pop("branch"), found.pop("library")) == (False, "", "bertdata")
-    assert (found.pop("dry_run"), found.pop("log_format")) == (False, "text")
-    assert (found.pop("config_overrides"), found.pop("teacher"), found.pop("quiet")) == ([], "", False)
-    assert (found.pop("cache"), found.pop("cache_bytes")) == (None, None)
-    learned = {setting.name: found.pop(setting.name) for setting in fields(DistillationSettings)}
+    options = vars(parser.parse_args(given))
+    assert (options.pop("shards"), options.pop("output"), options.pop("config")) == ("shards", "out", "")
+    assert (options.pop("restart"), options.pop("branch"), options.pop("library")) == (False, "", "bertdata")
+    assert (options.pop("dry_run"), options.pop("log_format")) == (False, "text")
+    assert (options.pop("config_overrides"), options.pop("teacher"), options.pop("quiet")) == ([], "", False)
+    assert (options.pop("cache"), options.pop("cache_bytes")) == (None, None)
+    learned = {setting.name: options.pop(setting.name) for setting in fields(DistillationSettings)}
     assert DistillationSettings(**learned) == DistillationSettings()
-    assert PretrainSettings(**found) == PretrainSettings()
+    assert PretrainSettings(**options) == PretrainSettings()
 
 
 @pytest.mark.parametrize(

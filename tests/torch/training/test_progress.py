@@ -56,11 +56,11 @@ def test_lines_come_at_growing_intervals_up_to_a_minute() -> None:
 
 
 def test_the_last_step_and_a_validation_loss_are_always_shown() -> None:
-    found = lines_at([(0, record(998)), (0.1, record(999, validation_loss=6.5)), (0.2, record(1000))])
-    assert len(found) == 3
-    assert "validation loss 6.500, tokens/s" in found[1]
-    assert found[2].startswith("step 1,000 of 1,000:")
-    assert not found[2].endswith("left")
+    lines = lines_at([(0, record(998)), (0.1, record(999, validation_loss=6.5)), (0.2, record(1000))])
+    assert len(lines) == 3
+    assert "validation loss 6.500, tokens/s" in lines[1]
+    assert lines[2].startswith("step 1,000 of 1,000:")
+    assert not lines[2].endswith("left")
 
 
 def test_the_time_left_of_a_resumed_run_is_that_of_the_steps_it_takes() -> None:
@@ -127,10 +127,10 @@ def test_the_bar_is_one_line_of_a_terminal_and_validation_losses_stay_above_it(
     held = {"validation_loss": 6.5, "validation_128/loss": 6.5, "validation_512/loss": 7.75}
     more = {"pair_accuracy": 0.5, "replaced_accuracy": 0.5}
     steps = [record(1, **more), record(90_001, **more), record(100_000, **more, **held)]
-    found = on_terminal(monkeypatch, columns, steps)
-    assert all(len(one) < columns for one in found if one.startswith("|"))
-    assert "step 100,000: validation loss 6.500 (128: 6.500, 512: 7.750)" in found
-    [last] = [one for one in found if "100000/100000" in one][-1:]
+    lines = on_terminal(monkeypatch, columns, steps)
+    assert all(len(one) < columns for one in lines if one.startswith("|"))
+    assert "step 100,000: validation loss 6.500 (128: 6.500, 512: 7.750)" in lines
+    [last] = [one for one in lines if "100000/100000" in one][-1:]
     assert re.match(r"\|█+\| 100000/100000, 00:00 left, loss 7.250", last)
     assert ("4,321 tokens/s, mlm 12.5%" in last) == (columns == 80)
 
@@ -140,9 +140,9 @@ def test_the_bar_goes_back_with_a_run_that_does_and_its_warning_has_a_line(monke
         if one["step"] == 400:
             logging.getLogger("bertdata").warning("the run goes back")
 
-    found = on_terminal(monkeypatch, 80, [record(500), record(400), record(401)], warn)
-    assert " 401/100000" in found[-1]
-    assert "the run goes back" in found
+    lines = on_terminal(monkeypatch, 80, [record(500), record(400), record(401)], warn)
+    assert " 401/100000" in lines[-1]
+    assert "the run goes back" in lines
 
 
 def test_anything_else_gets_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

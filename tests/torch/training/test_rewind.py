@@ -38,16 +38,16 @@ def rows_of(input_ids: Tensor) -> list[Row]:
 
 def taken(monkeypatch: pytest.MonkeyPatch, build: Path, settings: PretrainSettings, output: Path) -> list[list[Row]]:
     """Return the rows of each step of an undisturbed run."""
-    found: list[list[Row]] = []
+    rows: list[list[Row]] = []
 
     def watched(self: BertForPreTraining, *arguments: Any, **batch: Any) -> Any:
-        found.append(rows_of(batch["input_ids"]))
+        rows.append(rows_of(batch["input_ids"]))
         return FORWARD(self, *arguments, **batch)
 
     with monkeypatch.context() as patch:
         patch.setattr(BertForPreTraining, "forward", watched)
         pretrain(build, SMALL, output, settings)
-    return found
+    return rows
 
 
 def spiking(monkeypatch: pytest.MonkeyPatch, bad: Callable[[Row], bool]) -> None:

@@ -62,8 +62,8 @@ def test_accuracies_are_those_of_the_trainer_within_what_seeds_make(kind: str, t
     model = saved_peer(tmp_path / "model", kind, hidden_size=32)
     shards = encoded(tmp_path / "task", "classification", texts, (300, 200))
     settings = replace(SETTINGS, epochs=EPOCHS, learning_rate=RATE)
-    found = finetune_seeds(shards, model, tmp_path / "out", [*SEEDS], settings, quiet=True)
-    ours = [scores["accuracy"] for scores in found["scores"].values()]
+    summary = finetune_seeds(shards, model, tmp_path / "out", [*SEEDS], settings, quiet=True)
+    ours = [scores["accuracy"] for scores in summary["scores"].values()]
     theirs = [by_trainer(model, tmp_path / "task", seed) for seed in SEEDS]
     noise = (statistics.variance(ours) / len(ours) + statistics.variance(theirs) / len(theirs)) ** 0.5
     print(kind, "bertdata", ours, "Trainer", theirs)

@@ -67,36 +67,36 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_scores_of_seeds_are_those_of_single_runs_with_mean_and_spread(tmp_path: Path, model: Path, task: Path) -> None:
-    found = finetune_seeds(task, model, tmp_path / "out", [3, 0, 1], SETTINGS)
+    summary = finetune_seeds(task, model, tmp_path / "out", [3, 0, 1], SETTINGS)
     single = {
         seed: finetune(task, model, tmp_path / f"single-{seed}", replace(SETTINGS, seed=seed))["accuracy"]
         for seed in (3, 0, 1)
     }
-    assert {seed: scores["accuracy"] for seed, scores in found["scores"].items()} == {
+    assert {seed: scores["accuracy"] for seed, scores in summary["scores"].items()} == {
         str(seed): score for seed, score in single.items()
     }
     scores = list(single.values())
     assert len(set(scores)) > 1
-    assert found["mean"]["accuracy"] == pytest.approx(sum(scores) / 3)
-    assert found["sd"]["accuracy"] == pytest.approx(statistics.stdev(scores))
-    assert (found["min"]["accuracy"], found["max"]["accuracy"]) == (min(scores), max(scores))
-    assert single[found["saved_seed"]] == max(scores)
+    assert summary["mean"]["accuracy"] == pytest.approx(sum(scores) / 3)
+    assert summary["sd"]["accuracy"] == pytest.approx(statistics.stdev(scores))
+    assert (summary["min"]["accuracy"], summary["max"]["accuracy"]) == (min(scores), max(scores))
+    assert single[summary["saved_seed"]] == max(scores)
     written = files.read_json(str(tmp_path / "out" / "scores.json"))
-    assert {name: written[name] for name in found} == found
+    assert {name: written[name] for name in summary} == summary
 
 
 def test_the_best_model_alone_is_kept_and_is_that_of_its_single_run(tmp_path: Path, model: Path, task: Path) -> None:
-    found = finetune_seeds(task, model, tmp_path / "out", [0, 1, 2], SETTINGS)
+    summary = finetune_seeds(task, model, tmp_path / "out", [0, 1, 2], SETTINGS)
     assert [str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("model.safetensors")] == [
         "model.safetensors"
     ]
-    best = found["saved_seed"]
+    best = summary["saved_seed"]
     finetune(task, model, tmp_path / "single", replace(SETTINGS, seed=best))
     for name in ("model.safetensors", "config.json", "tokenizer.json"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "single" / name).read_bytes()
     again = BertForSequenceClassification.from_pretrained(tmp_path / "out")
     scores = evaluate(again, ShardDataset(task, "validation"), 8, choose_device("cpu"))
-    assert scores == found["scores"][str(best)]
+    assert scores == summary["scores"][str(best)]
     assert (tmp_path / "out" / "seed-2" / "log.jsonl").exists()
     assert tokenizers_below(tmp_path / "out") == dict.fromkeys((".", "seed-0", "seed-1", "seed-2"), IDS)
 
@@ -152,8 +152,8 @@ def test_an_interrupted_run_goes_on_with_its_seed(
 def test_of_fewer_seeds_the_best_is_trained_again_if_its_model_was_not_kept(
     tmp_path: Path, model: Path, task: Path, trained: list[int]
 ) -> None:
-    found = finetune_seeds(task, model, tmp_path / "out", [0, 1, 2, 3], SETTINGS)
-    others = [seed for seed in range(4) if seed != found["saved_seed"]]
+    summary = finetune_seeds(task, model, tmp_path / "out", [0, 1, 2, 3], SETTINGS)
+    others = [seed for seed in range(4) if seed != summary["saved_seed"]]
     trained.clear()
     fewer = finetune_seeds(task, model, tmp_path / "out", others, SETTINGS)
     assert fewer["saved_seed"] in others
@@ -194,9 +194,9 @@ def test_the_command_takes_a_number_of_seeds_or_their_list(
     assert trained == [4, 5]
     assert "seed 4\n" in capsys.readouterr().err
     assert summary["seeds"] == "4 5"
-    found = files.read_json(str(tmp_path / "a" / "scores.json"))
-    assert summary["accuracy"].startswith(f"{found['mean']['accuracy']:.4g} (sd ")
-    assert summary["saved_seed"] == f"{found['saved_seed']}, the best by accuracy"
+    scores = files.read_json(str(tmp_path / "a" / "scores.json"))
+    assert summary["accuracy"].startswith(f"{scores['mean']['accuracy']:.4g} (sd ")
+    assert summary["saved_seed"] == f"{scores['saved_seed']}, the best by accuracy"
     command.run(parser.parse_args(f"{line}b --seed 0 7".split()))
     assert trained == [4, 5, 0, 7]
     single = command.run(parser.parse_args(f"{line}c --seed 7".split()))

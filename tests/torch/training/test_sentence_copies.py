@@ -52,15 +52,15 @@ def test_the_loss_is_that_of_sentence_transformers_with_the_copies_masked(texts:
                 masked[row, candidate] = same and candidate != row
 
         def cosines(first: torch.Tensor, second: torch.Tensor, masked: torch.Tensor = masked) -> torch.Tensor:
-            found: torch.Tensor = util.cos_sim(first, second)
-            return found.masked_fill(masked, -torch.inf)
+            loss: torch.Tensor = util.cos_sim(first, second)
+            return loss.masked_fill(masked, -torch.inf)
 
         theirs = losses.MultipleNegativesRankingLoss(torch.nn.Identity(), scale=20, similarity_fct=cosines)
         expected = theirs.compute_loss_from_embeddings(vectors, torch.zeros(12))
-        found = multiple_negatives_ranking(vectors, 0.05, numbers)
+        loss = multiple_negatives_ranking(vectors, 0.05, numbers)
         assert torch.equal(copies_among(numbers), masked)
-        assert found.item() == pytest.approx(expected.item(), rel=1e-5)
-        gradients = [torch.autograd.grad(one, vectors) for one in (found, expected)]
+        assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
+        gradients = [torch.autograd.grad(one, vectors) for one in (loss, expected)]
         for own, other in zip(*gradients, strict=True):
             assert torch.allclose(own, other, atol=1e-5)
 

@@ -41,11 +41,11 @@ def groups(number: int, seed: int, texts: int) -> list[list[str]]:
     def text(topic: int) -> str:
         return " ".join(f"w{8 * topic + word}" for word in generator.integers(0, 8, 4))
 
-    found = []
+    seen = []
     for _ in range(number):
         topic, other = generator.permutation(10)[:2].tolist()
-        found.append([text(topic), text(topic), text(other)][:texts])
-    return found
+        seen.append([text(topic), text(topic), text(other)][:texts])
+    return seen
 
 
 def pairs(number: int, seed: int) -> list[dict[str, Any]]:
@@ -117,8 +117,8 @@ def test_a_model_of_every_family_opens_in_transformers(tmp_path: Path, family: s
     assert not notes["unexpected_keys"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(str(tmp_path / "out"))
     ours = SentenceEncoder.from_pretrained(tmp_path / "out")
-    found = ours.encode(TEXTS, WordPieceTokenizer.from_pretrained(tmp_path / "out"), batch_size=2)
-    for text, vector in zip(TEXTS, found, strict=True):
+    vectors = ours.encode(TEXTS, WordPieceTokenizer.from_pretrained(tmp_path / "out"), batch_size=2)
+    for text, vector in zip(TEXTS, vectors, strict=True):
         inputs = tokenizer(text, truncation=True, max_length=12, return_tensors="pt")
         if family == "modernbert":
             inputs.pop("token_type_ids", None)
@@ -136,11 +136,11 @@ def test_sentence_transformers_gives_the_same_embeddings(tmp_path: Path, family:
     theirs = sentence_transformers.SentenceTransformer(str(tmp_path / "out"), device="cpu")
     assert theirs.max_seq_length == 12
     ours = SentenceEncoder.from_pretrained(tmp_path / "out")
-    found = ours.encode(TEXTS, WordPieceTokenizer.from_pretrained(tmp_path / "out"))
-    assert np.abs(theirs.encode(TEXTS) - found).max() < 1e-5
+    vectors = ours.encode(TEXTS, WordPieceTokenizer.from_pretrained(tmp_path / "out"))
+    assert np.abs(theirs.encode(TEXTS) - vectors).max() < 1e-5
     theirs.save(str(tmp_path / "theirs"))
     again = SentenceEncoder.from_pretrained(tmp_path / "theirs")
-    assert np.array_equal(again.encode(TEXTS, WordPieceTokenizer.from_pretrained(tmp_path / "out")), found)
+    assert np.array_equal(again.encode(TEXTS, WordPieceTokenizer.from_pretrained(tmp_path / "out")), vectors)
 
 
 SAVED_BY_THEM: dict[str, Callable[[Any], None]] = {
@@ -176,8 +176,8 @@ def test_what_sentence_transformers_saves_of_prompts_and_pooling_is_honoured(tmp
     for keywords in given:
         expected = theirs.encode(TEXTS, **keywords)
         for model_of_ours in (ours, SentenceEncoder.from_pretrained(tmp_path / "again")):
-            found = model_of_ours.encode(TEXTS, tokenizer, **keywords)  # type: ignore[arg-type]
-            assert np.abs(expected - found).max() < 1e-5, keywords
+            vectors = model_of_ours.encode(TEXTS, tokenizer, **keywords)  # type: ignore[arg-type]
+            assert np.abs(expected - vectors).max() < 1e-5, keywords
     assert (np.abs(theirs.encode(TEXTS) - plain).max() > 1e-3) == name.startswith(("a default", "a prompt that"))
 
 
@@ -275,13 +275,13 @@ def test_losses_and_scores_are_those_of_sentence_transformers(tmp_path: Path) ->
     vectors = [torch.randn(6, 32, generator=generator) for _ in range(3)]
     scores = torch.rand(6, generator=generator)
     ranking = losses.MultipleNegativesRankingLoss
-    for found, loss, given in (
+    for our_loss, loss, given in (
         (multiple_negatives_ranking(vectors[:2], 0.05), ranking(theirs), vectors[:2]),
         (multiple_negatives_ranking(vectors, 0.1), ranking(theirs, scale=10), vectors),
         (cosine_similarity_loss(vectors[:2], scores), losses.CosineSimilarityLoss(theirs), vectors[:2]),
         (triplet_loss(vectors, 2.0), losses.TripletLoss(theirs, triplet_margin=2), vectors),
     ):
-        assert found.item() == pytest.approx(loss.compute_loss_from_embeddings(given, scores).item(), rel=1e-5)
+        assert our_loss.item() == pytest.approx(loss.compute_loss_from_embeddings(given, scores).item(), rel=1e-5)
 
     from bertdata.torch.training.tasks import evaluate
 
@@ -406,9 +406,9 @@ def test_a_model_that_does_not_say_how_it_pools_or_pools_otherwise_is_refused(tm
         ({"pooling_mode": "max"}, "max"),
         ({}, "nothing"),
     ]
-    for values, found in wrongs:
+    for values, message in wrongs:
         path.write_text(json.dumps(values))
-        with pytest.raises(ConfigError, match=f"pools by {found}"):
+        with pytest.raises(ConfigError, match=f"pools by {message}"):
             SentenceEncoder.from_pretrained(tmp_path / "out")
     shards = encoded(tmp_path, "sentence-pairs", model, (8, 4))
     for name in ("tokenizer.json", "vocab.txt"):

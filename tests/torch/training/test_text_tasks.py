@@ -69,9 +69,9 @@ def test_transformers_gives_the_same_scores_for_a_regression(tmp_path: Path, fam
     if family == "modernbert":
         batch.pop("token_type_ids")
     with torch.no_grad():
-        expected, found = theirs.eval()(**batch), ours(**batch)
-    assert torch.allclose(expected.logits, found.logits, atol=1e-5)
-    assert expected.loss.item() == pytest.approx(found.loss.item(), rel=1e-4)
+        expected, output = theirs.eval()(**batch), ours(**batch)
+    assert torch.allclose(expected.logits, output.logits, atol=1e-5)
+    assert expected.loss.item() == pytest.approx(output.loss.item(), rel=1e-4)
     assert evaluate(ours, held, SETTINGS.batch_size, CPU) == pytest.approx(
         {name: summary[name] for name in ("pearson", "spearman")}
     )

@@ -103,11 +103,11 @@ def test_masks_are_the_same_each_time_however_the_rows_are_split(
     build = build_of(tmp_path / "build", objective)
     settings = replace(SETTINGS, learning_rate=1e-12, eval_steps=2)
     changed: list[dict[str, Any]] = [{}, {"gradient_accumulation_steps": 4}, {"packing": True}]
-    found = []
+    losses = []
     for number, changes in enumerate(changed):
         pretrain(build, config, tmp_path / str(number), replace(settings, **changes))
-        found += [one["validation_loss"] for one in log(tmp_path / str(number)) if "validation_loss" in one]
-    assert found == pytest.approx([found[0]] * 9, rel=1e-5)
+        losses += [one["validation_loss"] for one in log(tmp_path / str(number)) if "validation_loss" in one]
+    assert losses == pytest.approx([losses[0]] * 9, rel=1e-5)
 
 
 def test_as_many_rows_are_measured_as_asked_for_spread_over_the_split(tmp_path: Path, build: Path) -> None:
@@ -221,12 +221,12 @@ def loss_on(build: Path, model: Path) -> float:
 def test_the_splits_of_all_phases_are_measured_at_the_end_of_each(tmp_path: Path, phases: Path) -> None:
     settings = replace(SETTINGS, max_steps=8, last_share=0.5, eval_steps=2, save_steps=4, save_total_limit=0)
     pretrain(phases, BertConfig(**SIZES), tmp_path, settings)
-    found = [
+    records = [
         (one["step"], [name for name in ("validation_loss", "validation_16/loss", "validation_32/loss") if name in one])
         for one in log(tmp_path)
     ]
     every = ["validation_loss", "validation_16/loss", "validation_32/loss"]
-    assert found == [(2, every[:2]), (4, every), (6, [every[0], every[2]]), (8, every)]
+    assert records == [(2, every[:2]), (4, every), (6, [every[0], every[2]]), (8, every)]
     for step, own in ((4, 16), (8, 32)):
         [record] = [one for one in log(tmp_path) if one["step"] == step]
         assert record["validation_loss"] == record[f"validation_{own}/loss"]
@@ -255,8 +255,8 @@ def test_a_phase_without_a_split_has_no_validation_loss_of_its_own(tmp_path: Pat
     build_of(tmp_path / "build" / "32")
     files.write_json(str(tmp_path / "build" / "manifest.json"), {"phases": ["16", "32"]})
     pretrain(tmp_path / "build", BertConfig(**SIZES), tmp_path / "out", replace(SETTINGS, last_share=0.5))
-    found = {one["step"]: {name for name in one if name.endswith("/loss")} for one in log(tmp_path / "out")}
-    assert found[3] == found[6] == {"validation_32/loss"}
+    names_at = {one["step"]: {name for name in one if name.endswith("/loss")} for one in log(tmp_path / "out")}
+    assert names_at[3] == names_at[6] == {"validation_32/loss"}
     assert ["validation_loss" in one for one in log(tmp_path / "out") if one["step"] in (3, 6)] == [False, True]
 
 

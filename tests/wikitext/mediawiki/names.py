@@ -12,8 +12,8 @@ from tests.data import data_path
 @lru_cache(maxsize=1)
 def languages() -> dict[str, Any]:
     """Return the facts of each language, or skip the test that asked."""
-    found: dict[str, Any] = json.loads(data_path("mediawiki", "names.json").read_text(encoding="utf-8"))["languages"]
-    return found
+    names: dict[str, Any] = json.loads(data_path("mediawiki", "names.json").read_text(encoding="utf-8"))["languages"]
+    return names
 
 
 @lru_cache(maxsize=1)

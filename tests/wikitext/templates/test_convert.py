@@ -12,15 +12,15 @@ from bertdata.wikitext.templates.numbers import read_number
 
 
 def arguments(call: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     position = 0
     for part in call.split("|"):
         name, equals, value = part.partition("=")
         if not equals:
             position += 1
             name, value = str(position), part
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,8 @@ def built(**more: str) -> Templates:
     entries = []
     for title, text in {**PAGES, **more}.items():
         target = text.partition("[[")[2].removesuffix("]]") if text.startswith("#REDIRECT") else None
-        if found := entry(f"Template:{title}", text, target):
-            entries.append(found)
+        if entry_made := entry(f"Template:{title}", text, target):
+            entries.append(entry_made)
     return with_pages(BUILT_IN, gather(entries))
 
 

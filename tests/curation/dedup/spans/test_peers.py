@@ -69,9 +69,9 @@ def corpus(seed: int) -> list[Document]:
 def test_the_same_sentences_are_left_with_datatroves_own_tokenizer(seed: int, sentences: int, tmp_path: Path) -> None:
     documents = corpus(seed)
     config = all_left("sentences", dedup_spans_sentences_left=sentences)
-    found = dict(left(tmp_path, [documents[:20], documents[20:]], config))
-    assert found == by_datatrove(tmp_path, documents, 0, sentences)
-    assert found != dict(documents)
+    texts_left = dict(left(tmp_path, [documents[:20], documents[20:]], config))
+    assert texts_left == by_datatrove(tmp_path, documents, 0, sentences)
+    assert texts_left != dict(documents)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -87,6 +87,6 @@ def test_the_same_documents_are_too_short_where_sentences_and_words_are_the_same
             text = text.replace(old, new)  # noqa: PLW2901
         documents.append((name, text))
     config = all_left("sentences", dedup_spans_words_left=50, dedup_spans_sentences_left=3)
-    found = dict(left(tmp_path, [documents[:20], documents[20:]], config))
-    assert found == by_datatrove(tmp_path, documents, 50, 3)
-    assert 0 < len(found) < len(documents)
+    texts_left = dict(left(tmp_path, [documents[:20], documents[20:]], config))
+    assert texts_left == by_datatrove(tmp_path, documents, 50, 3)
+    assert 0 < len(texts_left) < len(documents)

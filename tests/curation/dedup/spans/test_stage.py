@@ -54,15 +54,15 @@ def corpus_with_planted(seed: int, count: int = 60) -> tuple[list[Document], dic
 @pytest.mark.parametrize("kind", ["paragraphs", "sentences"])
 def test_none_of_what_was_planted_is_missed_and_nothing_else_is_touched(kind: str, tmp_path: Path) -> None:
     documents, holders = corpus_with_planted(1)
-    found = dict(left(tmp_path, [documents[:25], documents[25:]], all_left(kind)))
-    assert set(found) == {name for name, _ in documents}
+    texts_left = dict(left(tmp_path, [documents[:25], documents[25:]], all_left(kind)))
+    assert set(texts_left) == {name for name, _ in documents}
     for shared, names in holders.items():
         assert len(names) > 1
-        assert sum(shared.lower() in text.lower() for text in found.values()) == 1
+        assert sum(shared.lower() in text.lower() for text in texts_left.values()) == 1
     planted = {holder.lower() for holder in holders}
     for name, text in documents:
         own = [part for part in text.split("\n\n") if part.lower() not in planted]
-        assert [part for part in found[name].split("\n\n") if part.lower() not in planted] == own
+        assert [part for part in texts_left[name].split("\n\n") if part.lower() not in planted] == own
 
 
 @pytest.mark.costly
@@ -99,16 +99,16 @@ def test_what_is_left_is_what_a_dictionary_of_all_spans_leaves(
     documents = [(f"d{number % 5}", text) for number, text in enumerate(texts)]
     config = all_left(kind, dedup_spans_min_words=least)
     parts = [part for part in (documents[:cut], documents[cut:]) if part]
-    found = left(tmp_path_factory.mktemp("spans"), parts, config)
-    assert found == left_plainly(documents, config)
+    texts_left = left(tmp_path_factory.mktemp("spans"), parts, config)
+    assert texts_left == left_plainly(documents, config)
 
 
 def test_every_sentence_that_was_there_is_left_somewhere(tmp_path: Path) -> None:
     draw = random.Random(5)
     pool = [sentence(draw, 4) for _ in range(5)]
     documents = [(f"{n}", " ".join(draw.choices(pool, k=draw.randrange(1, 12)))) for n in range(80)]
-    found = left(tmp_path, [documents], all_left("sentences"))
-    every = " ".join(text for _, text in found)
+    texts_left = left(tmp_path, [documents], all_left("sentences"))
+    every = " ".join(text for _, text in texts_left)
     assert all(one in every for one in pool if any(one in text for _, text in documents))
     assert len(every) < sum(len(text) for _, text in documents) / 2
 
@@ -190,9 +190,9 @@ def test_a_partition_is_decided_in_rounds_with_the_same_result_in_bounded_memory
     once, taken = find_left_out(streams), []
     for size in (1 << 30, 1 << 18):
         tracemalloc.start()
-        found = find_left_out(streams, round_bytes=size)
+        left_out = find_left_out(streams, round_bytes=size)
         taken.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-        assert found == once
+        assert left_out == once
     assert sum(table.num_rows for table in once.values()) > 90_000
     assert taken[1] < 0.6 * taken[0], taken

@@ -44,12 +44,12 @@ def test_units_cover_all_but_white_space_and_what_is_left_are_the_others(texts: 
     array = pa.array(["x", *texts, "y"], pa.string()).slice(1, len(texts))
     for units in (paragraph_units(array), sentence_units(array, SEGMENTER)):
         for number, text in enumerate(texts):
-            found = strings(units, number)
-            assert "".join("".join(found).split()) == "".join(text.split())
-            chosen = np.array([draw.random() < 0.5 for _ in found], np.bool_)  # type: ignore[attr-defined]
-            kept = [unit for unit, out in zip(found, chosen, strict=True) if not out]
+            units_text = strings(units, number)
+            assert "".join("".join(units_text).split()) == "".join(text.split())
+            chosen = np.array([draw.random() < 0.5 for _ in units_text], np.bool_)  # type: ignore[attr-defined]
+            kept = [unit for unit, out in zip(units_text, chosen, strict=True) if not out]
             assert "".join(text_without(units, number, chosen).split()) == "".join("".join(kept).split())
-            nothing = np.zeros(len(found), np.bool_)
+            nothing = np.zeros(len(units_text), np.bool_)
             whole = text_without(units, number, nothing)
             assert whole in text
             assert whole.split() == text.split()
@@ -74,17 +74,17 @@ def test_what_stood_between_two_units_stays_and_a_blank_line_is_not_lost() -> No
 def test_the_kernel_folds_words_as_plain_python_does(texts: list[str]) -> None:
     array = pa.array(["ß", *texts], pa.string()).slice(1)
     for units in (whole_units(array), paragraph_units(array)):
-        found, plain = fold(units), fold_plainly(units)
-        assert [found.of(unit, unit).decode() for unit in range(len(plain))] == plain
-        assert found.words.tolist() == [len(text.split()) for text in plain]
+        folded, plain = fold(units), fold_plainly(units)
+        assert [folded.of(unit, unit).decode() for unit in range(len(plain))] == plain
+        assert folded.words.tolist() == [len(text.split()) for text in plain]
         for first in range(len(plain)):
             for last in range(first, len(plain)):
                 joined = " ".join(text for text in plain[first : last + 1] if text)
-                assert found.of(first, last).decode() == joined
+                assert folded.of(first, last).decode() == joined
 
 
 def test_no_letter_needs_more_room_than_there_is() -> None:
     for code in [*range(0x20, 0x600), *range(0x1E00, 0x2000), 0x212A, 0xFB00, 0x1F600, 0x10400]:
         units = whole_units(pa.array([chr(code) * 20, " ".join(chr(code) * 20)]))
-        found = fold(units)
-        assert [found.of(unit, unit).decode() for unit in range(2)] == fold_plainly(units), code
+        folded = fold(units)
+        assert [folded.of(unit, unit).decode() for unit in range(2)] == fold_plainly(units), code

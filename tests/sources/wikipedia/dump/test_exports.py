@@ -78,11 +78,11 @@ def write_legacy(folder: Path) -> Path:
 def test_an_export_gives_the_documents_of_the_legacy_dump(tmp_path: Path, range_bytes: int, backwards: bool) -> None:
     folder = write_export(tmp_path / "export")
     paths = sorted(folder.glob("*.bz2"), reverse=backwards)
-    found, drops, pages = documents(paths, tmp_path / "new", range_bytes)
-    assert (found, drops, pages) == documents([write_legacy(tmp_path)], tmp_path / "old", range_bytes)
-    assert [row["id"] for row in found] == ["xwiki:1", "xwiki:6", "xwiki:9"]
-    assert found[2]["text"].startswith("The sea of now.")
-    assert found[0]["url"] == "https://x.example.org/wiki/Salt"
+    rows_read, drops, pages = documents(paths, tmp_path / "new", range_bytes)
+    assert (rows_read, drops, pages) == documents([write_legacy(tmp_path)], tmp_path / "old", range_bytes)
+    assert [row["id"] for row in rows_read] == ["xwiki:1", "xwiki:6", "xwiki:9"]
+    assert rows_read[2]["text"].startswith("The sea of now.")
+    assert rows_read[0]["url"] == "https://x.example.org/wiki/Salt"
     assert pages == len(PAGES) == 9
     assert drops == {
         "redirect": 2,
@@ -117,8 +117,8 @@ def test_a_long_history_is_read_in_the_memory_of_its_newest_revisions(
     monkeypatch.setattr(reader, "keep_newest", noting)
     monkeypatch.setattr(reader, "_LONG_PAGE", 300_000)
     size = path.stat().st_size
-    found = list(read_pages(DumpRange(str(path), 0, size), read_siteinfo(str(path))))
-    assert [(page.id, page.text) for page in found if isinstance(page, Page)] == [
+    pages = list(read_pages(DumpRange(str(path), 0, size), read_siteinfo(str(path))))
+    assert [(page.id, page.text) for page in pages if isinstance(page, Page)] == [
         (1, "of 2042 " * 20_000),
         (2, PAGES[0].newest.text),
     ]
@@ -151,13 +151,13 @@ def test_further_slots_never_stand_for_the_main_one(tmp_path: Path) -> None:
     path = tmp_path / "x.xml"
     for text, expected in ((before, PAGES[0].newest.text), (without, None)):
         path.write_text(text)
-        [found] = read_pages(DumpRange(str(path), 0, len(text.encode())), read_siteinfo(str(path)))
+        [only_page] = read_pages(DumpRange(str(path), 0, len(text.encode())), read_siteinfo(str(path)))
         if expected is None:
-            assert isinstance(found, reader.BrokenPage)
-            assert found.reason == "no text"
+            assert isinstance(only_page, reader.BrokenPage)
+            assert only_page.reason == "no text"
         else:
-            assert isinstance(found, Page)
-            assert (found.text, found.model) == (expected, "wikitext")
+            assert isinstance(only_page, Page)
+            assert (only_page.text, only_page.model) == (expected, "wikitext")
 
 
 @pytest.mark.parametrize("junk", ["<content>", "<content></content>", "<page><id>"])
@@ -200,10 +200,10 @@ def test_a_split_page_with_a_damaged_part_is_lost_by_name_and_no_older_text_is_k
         path = tmp_path / name
         path.write_bytes(data)
         spans.append(DumpRange(str(path), 0, path.stat().st_size))
-    [found] = read_split_page(spans, read_siteinfo(spans[0].path))
-    assert isinstance(found, BrokenPage)
-    assert (found.reason, found.title) == ("damaged block", SPLIT.title)
-    assert found.path == spans[1].path
+    [page] = read_split_page(spans, read_siteinfo(spans[0].path))
+    assert isinstance(page, BrokenPage)
+    assert (page.reason, page.title) == ("damaged block", SPLIT.title)
+    assert page.path == spans[1].path
 
 
 def test_a_split_page_is_named_with_the_file_that_is_damaged(tmp_path: Path) -> None:

@@ -66,14 +66,14 @@ def test_a_cut_off_dump_gives_its_whole_pages_and_one_error(
     path = write(
         tmp_path_factory.getbasetemp(), "cut.xml.bz2" if bzip else "cut.xml", streams(data, parts) if bzip else data
     )
-    info, found, errors = read_siteinfo(path), list[Page | BrokenPage](), list[str]()
+    info, pages, errors = read_siteinfo(path), list[Page | BrokenPage](), list[str]()
     for span in ranges_of(path, cuts):
         try:
             for item in read_pages(span, info):
-                found.append(item)
+                pages.append(item)
         except InputError as error:
             errors.append(str(error))
-    assert contents(found) == WHOLE[: data.count(b"</page>")]
+    assert contents(pages) == WHOLE[: data.count(b"</page>")]
     assert len(errors) == 1
     assert "cut off" in errors[0]
     assert f"byte {os.path.getsize(path)}" in errors[0]
@@ -116,9 +116,9 @@ def test_pages_longer_than_a_block_are_read_whole_whatever_the_ranges(tmp_path: 
     whole = read(write(tmp_path, "d.xml", data))
     for count in (1, 2, 7, 30):
         size = os.path.getsize(path)
-        found = read(path, ranges_of(path, [size * n // count for n in range(count)]), compiled=True)
-        assert contents(found) == contents(whole)
-        assert len(found) == 8
+        pages_read = read(path, ranges_of(path, [size * n // count for n in range(count)]), compiled=True)
+        assert contents(pages_read) == contents(whole)
+        assert len(pages_read) == 8
 
 
 @given(parts=CUTS, bits=st.lists(st.integers(0, 1 << 20), min_size=1, max_size=3), cuts=CUTS, compiled=st.booleans())
@@ -133,19 +133,19 @@ def test_damaged_blocks_cost_the_pages_they_have_a_part_of_and_are_named_once_wh
     for number in lost:
         data = flip(data, places[number][1] + 48 + bits[0] % 32)
     path = write(tmp_path_factory.getbasetemp(), "damaged.xml.bz2", data)
-    found = read(path, ranges_of(path, []), compiled=compiled)
+    pages_read = read(path, ranges_of(path, []), compiled=compiled)
     ends = list(itertools.accumulate(map(len, pieces)))
     page_ends = list(itertools.accumulate((len(source.encode()) for source in PAGES), initial=len(HEAD)))
     pages = [(begin + len("  "), end - len("\n")) for begin, end in itertools.pairwise(page_ends)]
-    assert contents(found) == [
+    assert contents(pages_read) == [
         row
         for row, (begin, end) in zip(WHOLE, pages, strict=True)
         if not any(ends[number - 1] < end and begin < ends[number] for number in lost)
     ]
-    broken = [item for item in found if isinstance(item, BrokenPage)]
+    broken = [item for item in pages_read if isinstance(item, BrokenPage)]
     assert {item.reason for item in broken} == {"damaged block"}
     assert any(item.title is None for item in broken)
-    assert read(path, ranges_of(path, cuts), compiled=compiled) == found
+    assert read(path, ranges_of(path, cuts), compiled=compiled) == pages_read
 
 
 def test_a_page_that_a_damaged_block_cuts_off_is_named_by_its_title(tmp_path: Path) -> None:
@@ -154,9 +154,9 @@ def test_a_page_that_a_damaged_block_cuts_off_is_named_by_its_title(tmp_path: Pa
     data = in_blocks([PLAIN[:middle], PLAIN[middle:after], PLAIN[after:]])
     first, second = blocks_of(data)[:2]
     path = write(tmp_path, "d.xml.bz2", flip(data, second[1] + 60))
-    found = read(path)
-    assert contents(found) == [*WHOLE[:8], *WHOLE[11:]]
-    assert found[8:10] == [BrokenPage("damaged block", "T9", 0), BrokenPage("damaged block", None, second[1] // 8)]
+    pages = read(path)
+    assert contents(pages) == [*WHOLE[:8], *WHOLE[11:]]
+    assert pages[8:10] == [BrokenPage("damaged block", "T9", 0), BrokenPage("damaged block", None, second[1] // 8)]
     assert first[1] == 32
 
 
@@ -166,9 +166,9 @@ def test_a_damaged_stream_costs_its_pages(tmp_path: Path, cuts: list[int]) -> No
     data = bytearray(Path(path).read_bytes())
     data[offsets[3] + 60] ^= 0x55
     Path(path).write_bytes(data)
-    found = read(path, ranges_of(path, [offsets[3] + cut for cut in cuts]))
-    assert contents(found) == [*WHOLE[:8], *WHOLE[12:]]
-    assert found[8] == BrokenPage("damaged block", None, offsets[3])
+    pages = read(path, ranges_of(path, [offsets[3] + cut for cut in cuts]))
+    assert contents(pages) == [*WHOLE[:8], *WHOLE[12:]]
+    assert pages[8] == BrokenPage("damaged block", None, offsets[3])
 
 
 def test_a_damaged_last_block_is_no_cut_off_dump(tmp_path: Path) -> None:
@@ -198,9 +198,9 @@ def test_a_stream_start_that_does_not_decompress_is_not_taken_for_one(tmp_path: 
     second = data.index(b"BZh91AY&SY", 1)
     path = write(tmp_path, "d.xml.bz2", data[: second - 30] + b"BZh91AY&SY" + data[second - 20 :])
     info = read_siteinfo(write(tmp_path, "good.xml", PLAIN))
-    found = list(read_pages(DumpRange(path, second - 30, len(data)), info))
-    assert contents(found) == WHOLE[-len(found) :]
-    assert found
+    pages = list(read_pages(DumpRange(path, second - 30, len(data)), info))
+    assert contents(pages) == WHOLE[-len(pages) :]
+    assert pages
 
 
 def test_ranges_of_a_plain_file_cover_it_without_reading_it(tmp_path: Path) -> None:
@@ -249,8 +249,8 @@ def test_a_file_that_cannot_be_cut_is_one_range_and_says_so(tmp_path: Path, name
 
 def test_offsets_point_at_the_page_or_its_stream_or_block(tmp_path: Path) -> None:
     plain = write(tmp_path, "d.xml", PLAIN)
-    for found in read(plain, ranges_of(plain, [1500, 4000])):
-        assert PLAIN[found.offset :].startswith(b"<page>\n    <title>%s<" % (found.title or "").encode())
+    for pages in read(plain, ranges_of(plain, [1500, 4000])):
+        assert PLAIN[pages.offset :].startswith(b"<page>\n    <title>%s<" % (pages.title or "").encode())
     path, offsets = multistream(tmp_path)
     assert [page.offset for page in read(path)] == [offsets[1 + n // 4] for n in range(23)]
     data = in_blocks([HEAD.encode(), *(page.encode() for page in PAGES), TAIL.encode()])

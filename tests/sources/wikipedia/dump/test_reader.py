@@ -79,12 +79,12 @@ def test_ns_wins_over_the_prefix(tmp_path: Path) -> None:
 
 
 def test_entities_are_unescaped_once(tmp_path: Path) -> None:
-    found = one(
+    only_page = one(
         tmp_path,
         page("A &amp; B", "&lt;ref&gt; &amp;nbsp; &amp;lt; &amp;#65; &#65;&#x42;&#10; &quot;&apos; &amp; &x; &#0;"),
     )
-    assert found.title == "A & B"
-    assert found.text == "<ref> &nbsp; &lt; &#65; AB\n \"' & &x; \ufffd"
+    assert only_page.title == "A & B"
+    assert only_page.text == "<ref> &nbsp; &lt; &#65; AB\n \"' & &x; \ufffd"
 
 
 def test_control_characters_are_no_part_of_a_title(tmp_path: Path) -> None:
@@ -138,8 +138,8 @@ def revision(text: str, time: str, model: str = "wikitext") -> str:
 )
 def test_the_newest_revision_wins_and_the_last_of_equals(tmp_path: Path, times: tuple[str, ...], expected: str) -> None:
     body = "".join(revision(str(n), time, f"m{n}") for n, time in enumerate(times))
-    found = one(tmp_path, f"<page><title>A</title><ns>0</ns><id>5</id>{body}</page>")
-    assert (found.text, found.model, found.id) == (expected, f"m{expected}", 5)
+    page = one(tmp_path, f"<page><title>A</title><ns>0</ns><id>5</id>{body}</page>")
+    assert (page.text, page.model, page.id) == (expected, f"m{expected}", 5)
 
 
 def test_a_model_behind_the_text_is_read_and_that_of_another_slot_is_not(tmp_path: Path) -> None:
@@ -185,9 +185,9 @@ def test_a_page_that_is_not_closed_is_told_once_whatever_the_cut(
 ) -> None:
     data = PLAIN.replace(b"</page>", b"", 3)
     path = write(tmp_path_factory.getbasetemp(), "open.xml", data)
-    found = read(path, ranges_of(path, cuts))
-    assert [item.title for item in found] == [title for _, title, _ in WHOLE]
-    assert [isinstance(item, BrokenPage) for item in found] == [True] * 3 + [False] * 20
+    pages = read(path, ranges_of(path, cuts))
+    assert [item.title for item in pages] == [title for _, title, _ in WHOLE]
+    assert [isinstance(item, BrokenPage) for item in pages] == [True] * 3 + [False] * 20
 
 
 @pytest.mark.parametrize(
@@ -239,8 +239,8 @@ def test_pages_of_other_namespaces_are_passed_over_unread(tmp_path: Path) -> Non
         ((10,), [(0, b""), "bad utf-8", (10, b"<u>")]),
         (None, [(0, b"<b>"), "bad utf-8", (10, b"<u>")]),
     ):
-        found = read_pages(span, info, namespaces=namespaces)
-        assert [(page.ns, page.wikitext) if isinstance(page, Page) else page.reason for page in found] == expected
+        pages = read_pages(span, info, namespaces=namespaces)
+        assert [(page.ns, page.wikitext) if isinstance(page, Page) else page.reason for page in pages] == expected
 
 
 def test_memory_is_one_page_one_block_and_buffers(tmp_path: Path) -> None:
@@ -302,13 +302,13 @@ def by_tree(path: str) -> list[tuple[int, int, str, str, bool]]:
         for _, element in ET.iterparse(source):
             if element.tag.rpartition("}")[2] != "page":
                 continue
-            found = {child.tag.rpartition("}")[2]: child for child in element.iter()}
+            elements = {child.tag.rpartition("}")[2]: child for child in element.iter()}
             numbers = [child.text for child in element if child.tag.endswith("id")]
-            if numbers and "text" in found:
-                ns = int(found["ns"].text or 0) if "ns" in found else 0
-                title = re.sub(r"[\x00-\x1f\x7f-\x9f]", "", found["title"].text or "")
-                text = found["text"].text or ""
-                redirect = "redirect" in found or redirect_target(text.encode()) is not None
+            if numbers and "text" in elements:
+                ns = int(elements["ns"].text or 0) if "ns" in elements else 0
+                title = re.sub(r"[\x00-\x1f\x7f-\x9f]", "", elements["title"].text or "")
+                text = elements["text"].text or ""
+                redirect = "redirect" in elements or redirect_target(text.encode()) is not None
                 rows.append((int(numbers[0] or 0), ns, title, text, redirect))
             element.clear()
     return rows
@@ -332,6 +332,6 @@ def test_real_dumps_read_as_an_xml_parser_reads_them(name: str) -> None:
 @pytest.mark.parametrize(("number", "reason"), [(1, "no title"), (3, "no text")])
 def test_real_broken_dumps_name_the_broken_page(number: int, reason: str) -> None:
     path = str(data_path("wikipedia-other", f"cyberzhg_zhwiki-broken-{number}.xml"))
-    found = read(path)
-    assert [item.reason for item in found if isinstance(item, BrokenPage)] == [reason]
-    assert len(found) == 3
+    pages = read(path)
+    assert [item.reason for item in pages if isinstance(item, BrokenPage)] == [reason]
+    assert len(pages) == 3

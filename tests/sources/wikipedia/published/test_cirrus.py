@@ -59,12 +59,12 @@ def test_each_cut_of_the_file_gives_each_page_with_its_id(tmp_path: Path) -> Non
     whole = [row["id"] for row in read(path)[0]]
     assert whole == [f"enwiki:{number}" for number in range(12, 52)]
     for size in (300, 777, 2000):
-        found: list[str] = []
+        ids: list[str] = []
         for task in plan_documents([path], "out", size, "text"):
             file = io.BytesIO()
             write_documents(task, file)
-            found += pq.read_table(pa.BufferReader(file.getvalue()))["id"].to_pylist()
-        assert sorted(found) == sorted(whole)
+            ids += pq.read_table(pa.BufferReader(file.getvalue()))["id"].to_pylist()
+        assert sorted(ids) == sorted(whole)
 
 
 def test_rows_of_an_index_of_something_else_are_read_too(tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ _JSON = st.recursive(
 @given(data=st.data())
 def test_rows_of_any_shape_are_articles_or_dropped(form: Form, data: st.DataObject) -> None:
     row = data.draw(st.fixed_dictionaries({}, optional=dict.fromkeys(form.columns, _JSON)))
-    found = form.article(row, ArticleRules(min_words=1))
-    assert isinstance(found, Article)
-    assert all(isinstance(value, str) for value in found)
-    assert bool(found.text) or found.reason
+    article = form.article(row, ArticleRules(min_words=1))
+    assert isinstance(article, Article)
+    assert all(isinstance(value, str) for value in article)
+    assert bool(article.text) or article.reason

@@ -32,8 +32,8 @@ def test_formulas_are_taken_out_only_of_pages_that_have_some(tmp_path: Path) -> 
     text = "So $\\frac{1}{2}$, or $x+1$, costs $5 and $6."
     shown = "So $$\\sum$$, or $$y+1$$, is."
     rows = [finewiki("A", text), finewiki("B", text, has_math=True), finewiki("C", shown, has_math=True)]
-    found, _ = read(json_lines(tmp_path / "a.jsonl", *rows))
-    assert [row["text"] for row in found] == [text, "So, or x+1, costs $5 and $6.", "So, or y+1, is."]
+    documents, _ = read(json_lines(tmp_path / "a.jsonl", *rows))
+    assert [row["text"] for row in documents] == [text, "So, or x+1, costs $5 and $6.", "So, or y+1, is."]
 
 
 def test_rows_without_text_are_dropped(tmp_path: Path) -> None:

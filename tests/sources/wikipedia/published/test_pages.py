@@ -40,8 +40,8 @@ def test_what_is_no_article_is_counted_as_for_dumps(tmp_path: Path) -> None:
         enterprise("Salt"),
         {**enterprise("Salt"), "article_body": None},
     ]
-    found, counters = read(json_lines(tmp_path / "a.ndjson", *rows))
-    assert found == []
+    documents, counters = read(json_lines(tmp_path / "a.ndjson", *rows))
+    assert documents == []
     assert counters.drops == {
         "redirect": 1, "not an article": 1, "disambiguation": 1, "list": 1, "deleted": 1, "no text": 2
     }  # fmt: skip
@@ -76,22 +76,22 @@ def test_ids_follow_the_language_where_no_wiki_is_named(tmp_path: Path) -> None:
         enterprise("D", "D is.", is_part_of={"identifier": 3}),
         {**enterprise("E", "E is."), "identifier": None},
     ]
-    found, _ = read(json_lines(tmp_path / "a.ndjson", *rows))
-    assert [row["id"] for row in found][:4] == ["zh_yuewiki:7", "enwiki:7", "enwiki:7", "enwiki:7"]
-    assert found[4]["id"].startswith("a.ndjson:")
+    documents, _ = read(json_lines(tmp_path / "a.ndjson", *rows))
+    assert [row["id"] for row in documents][:4] == ["zh_yuewiki:7", "enwiki:7", "enwiki:7", "enwiki:7"]
+    assert documents[4]["id"].startswith("a.ndjson:")
 
 
 def test_numbers_may_be_floats_or_text_as_columns_with_gaps_have_them(tmp_path: Path) -> None:
     numbers = (7.0, "7", "7.0", float("nan"), 7.5, True)
     rows = [{**enterprise("A", "A is."), "identifier": number} for number in numbers]
-    found, _ = read(json_lines(tmp_path / "a.ndjson", *rows))
-    assert [row["id"] for row in found] == ["enwiki:7"] * 3 + [
-        f"a.ndjson:{row['id'].split(':')[1]}" for row in found[3:]
+    documents, _ = read(json_lines(tmp_path / "a.ndjson", *rows))
+    assert [row["id"] for row in documents] == ["enwiki:7"] * 3 + [
+        f"a.ndjson:{row['id'].split(':')[1]}" for row in documents[3:]
     ]
     others = [enterprise("A", "A is.", namespace={"identifier": number}) for number in (14, 14.0, "14", "14.0", -1.0)]
     articles = [enterprise("A", "A is.", namespace=value) for value in ({"identifier": 0.0}, {"identifier": "0"}, None)]
-    found, counters = read(json_lines(tmp_path / "b.ndjson", *others, *articles))
-    assert (len(found), counters.drops) == (3, {"not an article": 5})
+    documents, counters = read(json_lines(tmp_path / "b.ndjson", *others, *articles))
+    assert (len(documents), counters.drops) == (3, {"not an article": 5})
 
 
 def test_html_is_read_where_there_is_no_wikitext(tmp_path: Path) -> None:
@@ -101,6 +101,6 @@ def test_html_is_read_where_there_is_no_wikitext(tmp_path: Path) -> None:
         enterprise("Mercury", html="<p>It may be:</p>", templates=[{"name": "Template:Disambiguation"}]),
         enterprise("Old salt", html='<link rel="mw:PageProp/redirect" href="./Salt"><p>x</p>'),
     ]
-    found, counters = read(json_lines(tmp_path / "a.ndjson", *rows))
-    assert [row["text"] for row in found] == ["Salt is old."]
+    documents, counters = read(json_lines(tmp_path / "a.ndjson", *rows))
+    assert [row["text"] for row in documents] == ["Salt is old."]
     assert counters.drops == {"disambiguation": 1, "redirect": 1}

@@ -46,8 +46,8 @@ def test_what_is_no_article_is_counted_by_its_reason(tmp_path: Path) -> None:
         {**SALT, "sections": "[{"},
         {**SALT, "sections": None},
     ]
-    found, counters = read(json_lines(tmp_path / "a.jsonl", *rows))
-    assert found == []
+    documents, counters = read(json_lines(tmp_path / "a.jsonl", *rows))
+    assert documents == []
     assert counters.drops == {"disambiguation": 2, "list": 1, "no prose": 1, "no sections": 2}
     assert counters.counts["rows"] == sum(counters.drops.values())
 
@@ -57,8 +57,8 @@ def test_disambiguation_pages_are_told_by_their_description(description: str, tm
     rows = [structured(f"A{n}", section("Abstract", "It is."), description=text) for n, text in enumerate(
         [description, f" {description.upper()} ", f"{description} of salt"]
     )]  # fmt: skip
-    found, counters = read(json_lines(tmp_path / "a.jsonl", *rows))
-    assert [row["title"] for row in found] == ["A2"]
+    documents, counters = read(json_lines(tmp_path / "a.jsonl", *rows))
+    assert [row["title"] for row in documents] == ["A2"]
     assert counters.drops == {"disambiguation": 2}
 
 

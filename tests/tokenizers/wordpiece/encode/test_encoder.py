@@ -141,8 +141,8 @@ def loads(module: Any, prefix: str) -> Any:
 
     @numba.njit  # type: ignore[untyped-decorator]
     def all_of_them(array: Any, at: Any, number: Any) -> Any:
-        found = load64(array, at), whitespace_bits(array, at), punctuation_bits(array, at), count(number)
-        return found, lowest(number), lowest(np.uint64(0))
+        loaded = load64(array, at), whitespace_bits(array, at), punctuation_bits(array, at), count(number)
+        return loaded, lowest(number), lowest(np.uint64(0))
 
     return all_of_them
 

@@ -139,9 +139,9 @@ def test_the_order_and_the_form_of_the_counts_make_no_difference(criterion: Crit
 def test_counts_of_billions_of_words_are_exact(criterion: Criterion) -> None:
     counts = dict(zip(*count_words([FABLE]).to_pydict().values(), strict=True))
     large = {word: count << 38 for word, count in counts.items()}
-    found = train_wordpiece(large, 150, criterion=criterion, min_frequency=2 << 38)
-    assert found == train_slowly(large, 150, criterion=criterion, min_frequency=2 << 38)
-    assert len(found) == len(train_slowly(counts, 150, criterion=criterion, min_frequency=2))
+    trained = train_wordpiece(large, 150, criterion=criterion, min_frequency=2 << 38)
+    assert trained == train_slowly(large, 150, criterion=criterion, min_frequency=2 << 38)
+    assert len(trained) == len(train_slowly(counts, 150, criterion=criterion, min_frequency=2))
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

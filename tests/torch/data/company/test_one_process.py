@@ -115,17 +115,17 @@ def test_a_run_that_was_stopped_has_the_rows_and_masks_of_one_that_was_not_or_is
         assert whole == setup.undisturbed
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        found = run_of(loop, setup, stops, tmp_path / "stopped")
+        seen = run_of(loop, setup, stops, tmp_path / "stopped")
     if outcome == SAME:
-        assert found == whole
+        assert seen == whole
         return
     if outcome == LOST:
-        assert found != whole
+        assert seen != whole
         assert any(words in str(warning.message) for warning in warned for words in WARNING_OF_LOSS)
         return
     assert outcome == WARNED
     differing = {
-        number // setup.batches for number, pair in enumerate(zip(found, whole, strict=True)) if pair[0] != pair[1]
+        number // setup.batches for number, pair in enumerate(zip(seen, whole, strict=True)) if pair[0] != pair[1]
     }
     assert differing == {place.batches // setup.batches for place in stops}
     if workers == "0":

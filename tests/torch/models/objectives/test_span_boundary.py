@@ -56,15 +56,15 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def spans_by_loop(labels: list[int], most: int) -> list[tuple[int, int, int]]:
     """Return the place, the first and the last token of its span, for each predicted token of one row."""
-    found, start = [], 0
+    spans, start = [], 0
     while start < len(labels):
         end = start
         while end < len(labels) and labels[end] != -100:
             end += 1
         if end > start > 0 and end < len(labels):
-            found += [(place, start, end - 1) for place in range(start, min(end, start + most))]
+            spans += [(place, start, end - 1) for place in range(start, min(end, start + most))]
         start = max(end, start + 1)
-    return found
+    return spans
 
 
 def loss_by_loop(model: SpanBoundaryModel, hidden: Tensor, labels: Tensor, lengths: list[int]) -> tuple[float, int]:
@@ -121,13 +121,13 @@ def test_spans_are_what_is_labelled_side_by_side_within_a_sequence() -> None:
     mask[5, 6] = 0  # a span in front of padding has no border there
     for most in (20, 3):
         numbers = sequence_numbers((6, 7), {"attention_mask": mask}, labels.device)
-        found = find_spans((labels != -100).flatten(), numbers, most)
+        spans = find_spans((labels != -100).flatten(), numbers, most)
         expected = []
         for row, length in enumerate(mask.sum(1).tolist()):
             for place, start, end in spans_by_loop(labels[row, :length].tolist(), most):
                 expected.append((row * 7 + start - 1, row * 7 + end + 1, place - start))
-        assert list(zip(found.left.tolist(), found.right.tolist(), found.offset.tolist(), strict=True)) == expected
-        assert int(found.predicted.sum()) == len(expected)
+        assert list(zip(spans.left.tolist(), spans.right.tolist(), spans.offset.tolist(), strict=True)) == expected
+        assert int(spans.predicted.sum()) == len(expected)
     two = [(0, 3, 0), (0, 3, 1), (3, 5, 0), (10, 13, 0), (10, 13, 1)]
     assert expected == [*two, (28, 34, 0), (28, 34, 1), (28, 34, 2)]
     none = find_spans(torch.zeros(4, dtype=torch.bool), torch.zeros(4, dtype=torch.int64))
@@ -232,8 +232,8 @@ def test_an_encoder_of_transformers_has_the_head_on_its_last_hidden_states(
     labels = torch.full_like(ids, -100)
     labels[0, 3:6] = 7
     hidden = transformers.AutoModel.from_pretrained(tmp_path / "cut").eval()(ids).last_hidden_state
-    found = model(ids, labels).masked_lm.hidden_states
-    torch.testing.assert_close(found, hidden, rtol=1e-5, atol=1e-6)
+    states = model(ids, labels).masked_lm.hidden_states
+    torch.testing.assert_close(states, hidden, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("library", ["bertdata", "transformers"])
