@@ -393,12 +393,12 @@ def compile_times(chosen: dict[str, Callable[[], Row]]) -> None:
         def on_start(self, _: Any) -> None:
             open_.append([time.process_time(), 0.0])
 
-        def on_end(self, told: Any) -> None:
+        def on_end(self, compile_event: Any) -> None:
             begin, inside = open_.pop()
             seconds = time.process_time() - begin
             if open_:
                 open_[-1][1] += seconds
-            spent[told.data["dispatcher"].py_func.__module__] += seconds - inside
+            spent[compile_event.data["dispatcher"].py_func.__module__] += seconds - inside
 
     event.register("numba:compile", Listener())
     for name, make in chosen.items():

@@ -52,9 +52,9 @@ def main() -> None:
         keys |= {"AWS_ENDPOINT_URL": store.url, "FSSPEC_S3_ENDPOINT_URL": store.url, "no_proxy": "127.0.0.1,localhost"}
         rows = []
         for number in range(flags.rounds):
-            told = [str(corpus), str(folder / f"cache-{number}"), str(flags.window), store.url]
+            arguments = [str(corpus), str(folder / f"cache-{number}"), str(flags.window), store.url]
             done = subprocess.run(
-                [sys.executable, __file__, "--work", *told],
+                [sys.executable, __file__, "--work", *arguments],
                 env=os.environ | keys,
                 check=True,
                 stdout=subprocess.PIPE,

@@ -56,9 +56,9 @@ def main() -> None:
         for name in set_names()[: flags.sets]:
             work = [(str(path), name, flags.share) for path in sorted(paths, key=lambda path: -path.stat().st_size)]
             row = [0, 0, 0, 0]
-            for differences, told in pool.imap_unordered(compare, work):
+            for differences, unequal_texts in pool.imap_unordered(compare, work):
                 row = [before + more for before, more in zip(row, differences, strict=True)]
-                for line in told:
+                for line in unequal_texts:
                     print(line, file=sys.stderr, flush=True)
             print(f"| {name} | {row[0]:,} | {row[1] / 1e6:,.0f} | {row[2]:,} | {row[3]:,} |", flush=True)
             total = [total[0] + row[2], total[1] + row[3]]
@@ -153,7 +153,7 @@ def compare(work: Work) -> tuple[list[int], list[str]]:
     segmenter, tokenizer = pair_of(name)
     texts = [text for number, text in enumerate(texts_of(Path(path))) if number % share == 0]
     rows = segmenter.segment_batch(texts)
-    counts, told = [len(texts), 0, 0, 0], []
+    counts, unequal_texts = [len(texts), 0, 0, 0], []
     for number, text in enumerate(texts):
         spans = spans_by_nltk(tokenizer, text)
         counts[1] += len(text.encode())
@@ -162,9 +162,9 @@ def compare(work: Work) -> tuple[list[int], list[str]]:
         if ours != theirs or segmenter.spans(text) != spans:
             different = set(ours) ^ set(theirs)
             counts[3] += max(1, len(different))
-            told.append(f"{name}, {path}, text {number}: {sorted(different)[:4]!r}")
+            unequal_texts.append(f"{name}, {path}, text {number}: {sorted(different)[:4]!r}")
         tokenizer._params.ortho_context = defaultdict(int, segmenter.parameters.ortho_context)  # it grows
-    return counts, told
+    return counts, unequal_texts
 
 
 def spans_by_nltk(tokenizer: Any, text: str) -> list[tuple[int, int]]:

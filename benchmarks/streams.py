@@ -213,15 +213,15 @@ class Runs:
         for rank in range(ranks):
             job["said"] = str(place / f"said-{rank}.json")
             ours = {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
-            told = environment | (ours if peer == "bertdata" else {})
+            variables = environment | (ours if peer == "bertdata" else {})
             if ranks > 1:
                 port = str(20_000 + os.getpid() % 20_000 + self._number)
-                told |= {"RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank)}
-                told |= {"LOCAL_WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+                variables |= {"RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank)}
+                variables |= {"LOCAL_WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
             command = [str(self.pythons[peer]), "-W", "ignore", str(Path(__file__).with_name("_stream_readers.py"))]
             with (place / f"log-{rank}").open("wb") as log:
                 processes.append(
-                    subprocess.Popen([*command, json.dumps(job)], stdout=log, stderr=log, env=told, cwd=place)
+                    subprocess.Popen([*command, json.dumps(job)], stdout=log, stderr=log, env=variables, cwd=place)
                 )
         deadline, said = time.monotonic() + self.limit, []
         for rank, process in enumerate(processes):

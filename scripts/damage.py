@@ -102,10 +102,10 @@ STEPS = 6
 
 def quietly(work: Callable[[], object]) -> str:
     """Do something and return what it printed."""
-    told = io.StringIO()
-    with contextlib.redirect_stderr(told), contextlib.redirect_stdout(told):
+    printed = io.StringIO()
+    with contextlib.redirect_stderr(printed), contextlib.redirect_stdout(printed):
         work()
-    return told.getvalue()
+    return printed.getvalue()
 
 
 def build(sources: Sources, output: Path, settings: Settings) -> str:
@@ -159,8 +159,8 @@ def pretrain(output: Path, shards: Path, *, stop: bool = False) -> str:
         if stop and isinstance(record, dict) and record["step"] == STEPS - 1:
             raise KeyboardInterrupt
 
-    told = io.StringIO()
-    with contextlib.suppress(KeyboardInterrupt), contextlib.redirect_stderr(told):
+    printed = io.StringIO()
+    with contextlib.suppress(KeyboardInterrupt), contextlib.redirect_stderr(printed):
         run(shards, config, output, settings, report=report)
     return "" if stop else hashlib.sha256((output / "model.safetensors").read_bytes()).hexdigest()
 
@@ -292,10 +292,10 @@ class Expected:
             return "harmless" if printed == self.printed[damage.action, source] else "SILENT"
         if damage.action == "resume":
             return "harmless" if pretrain(place, self.base) == self.weights else "SILENT"
-        told = build(self.sources, place, self.settings[damage.action])
+        rebuilt = build(self.sources, place, self.settings[damage.action])
         if tree(place) != self.trees[damage.action]:
             return "SILENT"
-        return "repaired" if "made again" in told else "harmless"
+        return "repaired" if "made again" in rebuilt else "harmless"
 
 
 def outcome_of(damage: Damage, expected: Expected, seed: int) -> tuple[str, str]:

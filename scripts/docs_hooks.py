@@ -95,10 +95,10 @@ def flags_table() -> str:
         for action in actions:
             names = ", ".join(f"`{name}`" for name in action.option_strings)
             help_text = parser._get_formatter()._expand_help(action) if action.help else ""
-            told = re.sub(r"([|*_[])", r"\\\1", html.escape(help_text, quote=False))
-            told = "<br>".join(" ".join(line.split()) for line in told.split("\n"))
-            told = re.sub(r"(?<![\w-])--[a-z][a-z0-9-]*", r"`\g<0>`", told)
-            lines.append(f"| {names} | {told} |")
+            cell = re.sub(r"([|*_[])", r"\\\1", html.escape(help_text, quote=False))
+            cell = "<br>".join(" ".join(line.split()) for line in cell.split("\n"))
+            cell = re.sub(r"(?<![\w-])--[a-z][a-z0-9-]*", r"`\g<0>`", cell)
+            lines.append(f"| {names} | {cell} |")
     return "\n".join(lines)
 
 

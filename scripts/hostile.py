@@ -80,21 +80,21 @@ def run(name: str, folder: Path) -> str | None:
         late = not timer.is_alive()
         timer.cancel()
     process.returncode = code = os.waitstatus_to_exitcode(status)
-    told = (folder / "log").read_bytes().decode(errors="replace")
+    printed = (folder / "log").read_bytes().decode(errors="replace")
     faults = {
         f"a hang of {SECONDS:.0f} s": late,
         f"more than {PROCESSOR_SECONDS} s of the processor": code == -signal.SIGXCPU,
         f"{used.ru_maxrss >> 10} MiB": used.ru_maxrss << 10 > MOST_MEMORY,
-        "a traceback": "Traceback (most recent" in told,
-        "the repr of an object": re.search(r"object at 0x", told) is not None,
-        "an escape character": "\x1b" in told,
+        "a traceback": "Traceback (most recent" in printed,
+        "the repr of an object": re.search(r"object at 0x", printed) is not None,
+        "an escape character": "\x1b" in printed,
         f"the code {code}": code not in (0, 1, 2),
-        "no message": code in (1, 2) and not re.search(r"^error: .", told, re.MULTILINE),
+        "no message": code in (1, 2) and not re.search(r"^error: .", printed, re.MULTILINE),
         "a message where the result should be right": code in (1, 2) and not case.message,
         "a wrong result": code == 0 and not (case.right and case.right(folder / "out")),
     }
     problems = [what for what, is_so in faults.items() if is_so]
-    return f"{', '.join(problems)}\n{told[-1500:]}" if problems else None
+    return f"{', '.join(problems)}\n{printed[-1500:]}" if problems else None
 
 
 def main() -> int:

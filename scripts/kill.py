@@ -122,14 +122,14 @@ class Killer:
 
     def fault(self, job: Job, what: str, log: str) -> None:
         """Note what went wrong, with the end of the log."""
-        told = Path(log).read_text(errors="replace")[-2000:]
-        self.faults.append(f"{job.name}: {what}\n{told}")
+        log_end = Path(log).read_text(errors="replace")[-2000:]
+        self.faults.append(f"{job.name}: {what}\n{log_end}")
         print(f"FAULT {self.faults[-1]}", flush=True)
 
     def check_log(self, job: Job, what: str, log: str) -> None:
         """Note a traceback in a log, but for that of Python itself where it is interrupted before it runs anything."""
-        told = Path(log).read_text(errors="replace")
-        if "Traceback (most recent call last)" in told and "Fatal Python error: init_import_site" not in told:
+        log_text = Path(log).read_text(errors="replace")
+        if "Traceback (most recent call last)" in log_text and "Fatal Python error: init_import_site" not in log_text:
             self.fault(job, f"{what}: a traceback", log)
 
     def end(self, job: Job, process: subprocess.Popen[bytes], what: str, log: str) -> int | None:

@@ -177,11 +177,11 @@ def environment(folder: Path, made: str, extra: str, beside: Sequence[str], *, c
     return str(folder / "bin")
 
 
-def judged(verb: Sequence[str], need: str, held: set[str], code: int, told: str) -> str:
+def judged(verb: Sequence[str], need: str, held: set[str], code: int, printed: str) -> str:
     """Return what is wrong with what a verb did, "" where nothing is."""
-    if "Traceback (most recent call last)" in told:
+    if "Traceback (most recent call last)" in printed:
         return "a traceback"
-    asks = [extra for extra in HOLDS if f'".[{extra}]"' in told]
+    asks = [extra for extra in HOLDS if f'".[{extra}]"' in printed]
     if need in REMOTE and need in held:
         return f"asks for {asks}" if asks or not code else ""  # there is no such bucket
     if not need or need in held:
@@ -192,7 +192,7 @@ def judged(verb: Sequence[str], need: str, held: set[str], code: int, told: str)
         "tracking": {"torch"},
         "dask": {"beam"},
     }.get(need, set())
-    line = [text for text in told.splitlines() if text.startswith("error: ")]
+    line = [text for text in printed.splitlines() if text.startswith("error: ")]
     if code != 1 or len(line) != 1 or not wanted & set(asks):
         return f"ends with {code} and should ask for {need}"
     return ""
@@ -211,15 +211,15 @@ def attempt(extra: str, bin_folder: str, verbs_left: list[tuple[str, list[str]]]
         if not need and extra != "base" and verb[0] != "encode-task":  # what finetune reads
             continue
         began = time.monotonic()
-        code, told = run([f"{bin_folder}/bertdata", *verb])
-        wrong = judged(verb, need, HOLDS[extra], code, told)
+        code, printed = run([f"{bin_folder}/bertdata", *verb])
+        wrong = judged(verb, need, HOLDS[extra], code, printed)
         faults += bool(wrong)
         if code == 0 and not wrong:
             verbs_left.remove((need, verb))
         state = "FAULT" if wrong else "works" if code == 0 else "asks "
         print(f"{extra:8} {state} {time.monotonic() - began:5.1f} s  {' '.join(verb)[:70]} {wrong}", flush=True)
         if wrong:
-            print(told[-1500:], flush=True)
+            print(printed[-1500:], flush=True)
     return faults
 
 
@@ -241,9 +241,9 @@ def main() -> int:
         if not corpus:
             corpus = str(work / "corpus")
             programs = environment(work / "environment", made, "base", flags.beside)
-            code, told = run([f"{programs}/bertdata", "build", *small_build(work), "--output", corpus])
+            code, printed = run([f"{programs}/bertdata", "build", *small_build(work), "--output", corpus])
             if code:
-                sys.exit(f"no corpus could be built:\n{told}")
+                sys.exit(f"no corpus could be built:\n{printed}")
         verbs_left: list[tuple[str, list[str]]] = []
         before = None
         for extra in flags.extras or USUAL:

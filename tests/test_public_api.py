@@ -126,10 +126,10 @@ def test_nobody_is_told_to_install_a_distribution_that_is_anothers() -> None:
     root = PACKAGE.parent
     folders = ("bertdata", "pipelines", "tests", "docs", "examples", "scripts", "benchmarks", ".ci")
     paths = [path for folder in folders for path in (root / folder).rglob("*") if path.is_file()]
-    told = [path for path in [*paths, *root.glob("*.md"), root / "pyproject.toml"] if path.suffix != ".pyc"]
-    assert len(told) > 300
+    advising = [path for path in [*paths, *root.glob("*.md"), root / "pyproject.toml"] if path.suffix != ".pyc"]
+    assert len(advising) > 300
     hint = re.compile(rb"bertdata\\?\[[a-z]|pip install (-\S+ )*[\"']?bertdata(?![-\w])")
-    for path in told:
+    for path in advising:
         hint_match = hint.search(path.read_bytes())
         assert path == Path(__file__) or hint_match is None, (path, hint_match)
 
@@ -251,7 +251,7 @@ def test_no_module_outside_beam_and_torch_imports_them_at_its_top() -> None:
     ],
 )
 def test_without_an_extra_its_layer_says_what_to_install(package: str, code: str, message: str) -> None:
-    told = python(
+    printed_message = python(
         f"""import sys
 sys.modules[{package!r}] = None
 try:
@@ -260,4 +260,4 @@ except ImportError as error:
     print(type(error).__name__, error)
 """
     )
-    assert told.strip() == f"MissingExtraError {message}"
+    assert printed_message.strip() == f"MissingExtraError {message}"

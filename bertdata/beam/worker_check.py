@@ -228,8 +228,8 @@ def ask(
         try:
             answered = finished_within(seconds, job.run, "bertdata-worker-check", [(SILENCE_SECONDS, tell_waiting)])
         except BaseException as error:
-            if told := _TOLD.search(str(error)):
-                needs.require(needs.answer(told[1]), "a worker")
+            if match := _TOLD.search(str(error)):
+                needs.require(needs.answer(match[1]), "a worker")
             raise
         if not answered:
             said = silence()

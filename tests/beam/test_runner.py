@@ -99,7 +99,7 @@ for name in "ab":
 @pytest.mark.costly
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_run_says_once_that_kernels_are_compiled_and_only_where_they_are(workers: int, tmp_path: Path) -> None:
-    told = []
+    messages = []
     for output in ("first", "second"):
         done = subprocess.run(
             [sys.executable, "-c", _COMPILES, str(workers), str(tmp_path / output)],
@@ -109,8 +109,8 @@ def test_a_run_says_once_that_kernels_are_compiled_and_only_where_they_are(worke
             text=True,
             check=True,
         )
-        told.append(done.stderr.count("compiling the kernels of these settings"))
-    assert told == [1, 0]
+        messages.append(done.stderr.count("compiling the kernels of these settings"))
+    assert messages == [1, 0]
 
 
 def test_beam_is_needed_for_its_flags_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -166,11 +166,11 @@ def test_what_is_done_needs_no_worker(done: int, number: int, tmp_path: Path, mo
 
 def test_a_cluster_is_told_its_jobs_and_that_this_process_must_live(capsys: pytest.CaptureFixture[str]) -> None:
     Runner(0, ("--runner=FlinkRunner",)).announce(["clean books", "write shards"])
-    told = capsys.readouterr().err
-    assert told[9:].startswith(
+    messages = capsys.readouterr().err
+    assert messages[9:].startswith(
         "2 jobs on FlinkRunner, one after another: clean books; write shards. This process plans"
     )
-    assert "keep it alive until the end" in told
+    assert "keep it alive until the end" in messages
     Runner(2).announce(["clean books"])
     Runner(0, ("--runner=FnApiRunner",)).announce(["clean books"])
     Runner(0, ("--direct_runner_bundle_repeat=2",)).announce(["clean books"])

@@ -26,21 +26,21 @@ def the_checkout_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ConfigError", "InputError", "OutputError", "VerificationError", "BertDataError"])
-@pytest.mark.parametrize("told", [True, False], ids=["by the failure file", "by the error"])
-def test_an_error_of_ours_comes_back_as_the_class_it_was(kind: str, told: bool, tmp_path: Path) -> None:
-    _check_told(HERE, kind, told, tmp_path)
+@pytest.mark.parametrize("is_named", [True, False], ids=["by the failure file", "by the error"])
+def test_an_error_of_ours_comes_back_as_the_class_it_was(kind: str, is_named: bool, tmp_path: Path) -> None:
+    _check_told(HERE, kind, is_named, tmp_path)
 
 
-def _check_told(runner: Runner, kind: str, told: bool, folder: Path) -> None:
+def _check_told(runner: Runner, kind: str, is_named: bool, folder: Path) -> None:
     [task] = tasks(folder, 1, kind)
-    if not told:
+    if not is_named:
         (folder / "a file").touch()
         task = replace(task, records=str(folder / "a file"))
     with pytest.raises(BertDataError) as caught:
         make(runner, [task], fail)
     assert type(caught.value) is getattr(errors, kind)
     assert str(caught.value) == "wiki.xml.bz2, byte 4096: found this\nand more; do that"
-    assert os.listdir(folder) == ([] if told else ["a file"])
+    assert os.listdir(folder) == ([] if is_named else ["a file"])
 
 
 @pytest.mark.costly
@@ -63,8 +63,8 @@ def test_an_error_that_is_not_ours_passes_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.costly
 def test_an_error_of_a_worker_process_that_is_not_ours_brings_its_traceback(tmp_path: Path) -> None:
     some = tasks(tmp_path, 4, (os.getpid(), "not an error of ours"))
-    told = r"(?s)worker process \d+ failed.*jobs\.py.*ZeroDivisionError: not an error of ours"
-    with pytest.raises(RuntimeError, match=told):
+    message = r"(?s)worker process \d+ failed.*jobs\.py.*ZeroDivisionError: not an error of ours"
+    with pytest.raises(RuntimeError, match=message):
         make(TWO, some, fail_elsewhere)
 
 

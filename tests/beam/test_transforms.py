@@ -55,8 +55,8 @@ def test_a_failure_is_told_in_a_file_and_raised(tmp_path: Path) -> None:
     [task] = tasks(tmp_path, 1, "InputError")
     with pytest.raises(InputError) as caught:
         list(MakePart(fail).process(task))
-    told = json.loads(Path(task.failure_path).read_text())
-    assert told == {"kind": "InputError", "message": str(caught.value)}
+    failure = json.loads(Path(task.failure_path).read_text())
+    assert failure == {"kind": "InputError", "message": str(caught.value)}
     assert [path.name for path in tmp_path.iterdir()] == [Path(task.failure_path).name]
 
 

@@ -35,13 +35,13 @@ def run(body: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize(("error", "told"), LIMITS)
-def test_what_the_machine_runs_out_of_is_told_in_one_line(error: str, told: str) -> None:
+@pytest.mark.parametrize(("error", "message"), LIMITS)
+def test_what_the_machine_runs_out_of_is_told_in_one_line(error: str, message: str) -> None:
     done = run(f"raise {error}")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("error: ")
     assert done.stderr.count("\n") == 1
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def test_a_mistake_of_ours_keeps_its_traceback() -> None:

@@ -158,11 +158,11 @@ def test_a_summary_is_printed_as_a_table(monkeypatch: pytest.MonkeyPatch, capsys
 def test_the_workers_that_a_build_is_told_start_before_its_module_is_imported(
     arguments: list[str], started: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[tuple[int, list[str]]] = []
+    worker_starts: list[tuple[int, list[str]]] = []
 
     @contextlib.contextmanager
     def start(number: int, modules: list[str]) -> Iterator[None]:
-        told.append((number, modules))
+        worker_starts.append((number, modules))
         yield
 
     def import_module(name: str) -> Any:
@@ -173,7 +173,7 @@ def test_the_workers_that_a_build_is_told_start_before_its_module_is_imported(
     monkeypatch.setattr("bertdata.cli.main.importlib.import_module", import_module)
     with pytest.raises(BertDataError, match="here"):
         dispatch(["build", *arguments])
-    assert told == [(number, ["bertdata.cli.build"]) for number in started]
+    assert worker_starts == [(number, ["bertdata.cli.build"]) for number in started]
 
 
 @pytest.mark.costly

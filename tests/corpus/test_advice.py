@@ -70,14 +70,14 @@ LANGUAGES = [
 ]
 
 
-def of(state: Choices, language: str, told: dict[str, int], english: int, unit: str) -> list[dict[str, Any]]:
+def of(state: Choices, language: str, language_counts: dict[str, int], english: int, unit: str) -> list[dict[str, Any]]:
     vocabularies = [{"pieces": 900}, *([{"pieces": 900, "asked": 10_000}] if state.cleans else [])]
     return [
         warning
         for vocabulary in vocabularies
         for sentences in (2, 200)
         for warning in warnings_of(
-            source(told, unit),
+            source(language_counts, unit),
             vocabulary,
             [record(english, sentences)],
             sentences={"language": language},
@@ -95,7 +95,9 @@ def values_of(state: Choices, language: str) -> dict[str, set[str]]:
     }
 
 
-def changes(remedy: str, state: Choices, language: str, told: dict[str, int], unit: str) -> Iterator[tuple[str, bool]]:
+def changes(
+    remedy: str, state: Choices, language: str, language_counts: dict[str, int], unit: str
+) -> Iterator[tuple[str, bool]]:
     """Yield each flag that advice names, and whether it would change something."""
     has = values_of(state, language)
     for flag, value in VALUE.findall(remedy):
@@ -103,7 +105,7 @@ def changes(remedy: str, state: Choices, language: str, told: dict[str, int], un
             yield f"{flag} {value}", code_of(value) != language
         elif flag == "--language":
             can = "wikipedia" in state.reads or f"`bertdata clean-wikipedia --language {value}`" in remedy
-            yield f"{flag} {value}", can and {base_code(code) for code in told} != {value}
+            yield f"{flag} {value}", can and {base_code(code) for code in language_counts} != {value}
         elif flag in has:
             yield f"{flag} {value}", value not in has[flag] or f"of {flag} {value} are full" in remedy
     reads = (("--split-chapters", "books", state.split_chapters), ("--whole-files", "rows", state.whole_files))
@@ -113,13 +115,13 @@ def changes(remedy: str, state: Choices, language: str, told: dict[str, int], un
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize(("language", "told", "english", "unit"), LANGUAGES)
-def test_all_advice_changes_something(language: str, told: dict[str, int], english: int, unit: str) -> None:
+@pytest.mark.parametrize(("language", "language_counts", "english", "unit"), LANGUAGES)
+def test_all_advice_changes_something(language: str, language_counts: dict[str, int], english: int, unit: str) -> None:
     seen = set()
     for state in STATES:
-        for warning in of(state, language, told, english, unit):
+        for warning in of(state, language, language_counts, english, unit):
             assert warning["remedy"]
-            for flag, differs in changes(warning["remedy"], state, language, told, unit):
+            for flag, differs in changes(warning["remedy"], state, language, language_counts, unit):
                 assert differs, (flag, state, warning)
                 seen.add(flag.partition(" ")[0])
     assert {"--dedup", "--objective"} <= seen
@@ -127,12 +129,14 @@ def test_all_advice_changes_something(language: str, told: dict[str, int], engli
     assert ("--whole-files" in seen) == ("rows" in unit)
 
 
-@pytest.mark.parametrize(("language", "told", "english", "unit"), LANGUAGES)
+@pytest.mark.parametrize(("language", "language_counts", "english", "unit"), LANGUAGES)
 def test_at_most_one_warning_is_about_the_language_and_one_language_is_advised(
-    language: str, told: dict[str, int], english: int, unit: str
+    language: str, language_counts: dict[str, int], english: int, unit: str
 ) -> None:
     for vocabulary in ({"pieces": 900}, {"pieces": 900, "asked": 10_000}):
-        warnings = warnings_of(source(told, unit), vocabulary, [record(english, 2)], sentences={"language": language})
+        warnings = warnings_of(
+            source(language_counts, unit), vocabulary, [record(english, 2)], sentences={"language": language}
+        )
         assert sum(one["about"] in ("language", "language of documents") for one in warnings) <= 1
         advised = {value for one in warnings for flag, value in VALUE.findall(one["remedy"]) if flag == "--sentences"}
         assert len(advised - {"auto"}) <= 1
@@ -145,9 +149,11 @@ def test_every_flag_that_is_advised_is_one_of_the_command(verb: str) -> None:
     cleans = verb == "build"
     remedies = {
         warning["remedy"]
-        for language, told, english, unit in LANGUAGES
+        for language, language_counts, english, unit in LANGUAGES
         for state in STATES[::17]
-        for warning in of(replace(state, cleans=cleans, whole_files=not cleans), language, told, english, unit)
+        for warning in of(
+            replace(state, cleans=cleans, whole_files=not cleans), language, language_counts, english, unit
+        )
     }
     remedies |= {entry["remedy"] for entry in of_not_served({"unknown": 9}, 10, Choices(cleans=cleans))}
     assert len(remedies) > 12
@@ -160,7 +166,7 @@ def test_every_flag_that_is_advised_is_one_of_the_command(verb: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "told", "english", "about", "remedy"),
+    ("language", "language_counts", "english", "about", "remedy"),
     [
         ("en", {"it": 40}, 0, "language of documents", "give --sentences italian"),
         ("it", {"it": 40}, 0, "", ""),
@@ -201,9 +207,9 @@ def test_every_flag_that_is_advised_is_one_of_the_command(verb: str) -> None:
     ],
 )
 def test_what_the_sources_say_and_what_the_text_is_decide_together(
-    language: str, told: dict[str, int], english: int, about: str, remedy: str
+    language: str, language_counts: dict[str, int], english: int, about: str, remedy: str
 ) -> None:
-    warnings = warnings_of(source(told, "pages"), {}, [record(english)], sentences={"language": language})
+    warnings = warnings_of(source(language_counts, "pages"), {}, [record(english)], sentences={"language": language})
     chosen = [(one["about"], one["remedy"]) for one in warnings if one["about"].startswith("language")]
     assert chosen == ([(about, remedy)] if about else [])
 

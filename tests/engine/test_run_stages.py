@@ -196,14 +196,14 @@ def test_a_part_with_a_flipped_bit_is_made_again_and_told(tmp_path: Path) -> Non
     some = [done(task) for task in tasks(tmp_path, 3)]
     whole = Path(some[1].path).read_bytes()
     flip(some[1].path)
-    told: list[str] = []
-    assert delete_stale(some, load_all(some), told.append) == [some[1]]
-    [line] = told
+    messages: list[str] = []
+    assert delete_stale(some, load_all(some), messages.append) == [some[1]]
+    [line] = messages
     assert line.startswith(f"{some[1].path}: its SHA-256 is ")
     assert line.endswith("damaged, so it is made again")
     assert Path(done(some[1]).path).read_bytes() == whole
-    assert delete_stale(some, load_all(some), told.append) == []
-    assert len(told) == 1
+    assert delete_stale(some, load_all(some), messages.append) == []
+    assert len(messages) == 1
 
 
 def test_a_part_or_a_record_that_is_cut_is_told_and_one_of_other_settings_is_not(tmp_path: Path) -> None:
@@ -211,10 +211,10 @@ def test_a_part_or_a_record_that_is_cut_is_told_and_one_of_other_settings_is_not
     done(replace(some[0], fingerprint="other"))
     Path(some[1].path).write_bytes(b"cut")
     os.truncate(some[2].record_path, 9)
-    told: list[str] = []
+    messages: list[str] = []
     more = [*some, *tasks(tmp_path / "more", 1)]
-    assert delete_stale(more, load_all(more), told.append)
-    assert told == [
+    assert delete_stale(more, load_all(more), messages.append)
+    assert messages == [
         f"{some[1].path}: is missing or has another size than its record says: it is made again",
         f"{some[2].path}: its record is damaged: it is made again",
     ]

@@ -103,6 +103,6 @@ def test_a_notebook_without_widgets_is_told_once_and_gets_lines() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    told, *lines = done.stderr.splitlines()
-    assert told == NO_WIDGETS
+    hint, *lines = done.stderr.splitlines()
+    assert hint == NO_WIDGETS
     assert [line[9:].partition("  ")[0] for line in lines] == ["clean books", "tokenize"]

@@ -101,7 +101,7 @@ WRITES: list[Callable[[str], Any]] = [
 
 
 @pytest.mark.parametrize(
-    ("scheme", "error", "told"),
+    ("scheme", "error", "message"),
     [
         (
             "s3",
@@ -139,13 +139,13 @@ WRITES: list[Callable[[str], Any]] = [
 )
 @pytest.mark.parametrize("call", [*READS, *WRITES])
 def test_an_error_of_a_store_names_the_bucket_and_the_remedy(
-    scheme: str, error: Exception, told: str, call: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+    scheme: str, error: Exception, message: str, call: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(monkeypatch, Store(error))
     url = f"{scheme}://corpora/enwiki/x.txt"
     with pytest.raises(InputError if call in READS else OutputError) as caught:
         call(url)
-    assert str(caught.value).startswith(f"{url}: {told}")
+    assert str(caught.value).startswith(f"{url}: {message}")
 
 
 @pytest.mark.parametrize("call", [files.size, files.open_raw, files.sha256, files.read_json, READS[-1], WRITES[0]])
@@ -242,11 +242,11 @@ def test_azure_without_its_package_without_an_account_and_without_a_container_is
     monkeypatch.setattr("fsspec.core.url_to_fs", not_installed)
     with pytest.raises(ConfigError, match=r'no file system for az:// paths is installed.*pip install "\.\[azure\]"'):
         files.exists("az://corpora/enwiki")
-    for text, told in {
+    for text, message in {
         "Must provide either a connection_string or account_name with credentials!!": "there are no credentials for",
         "The specified container does not exist.": "there is no bucket 'corpora'.*az storage container create --name",
     }.items():
-        assert re.match(told, store_problem(ValueError(text), "az://corpora/enwiki"))
+        assert re.match(message, store_problem(ValueError(text), "az://corpora/enwiki"))
 
 
 def test_what_a_file_system_without_an_extra_needs_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,10 +75,10 @@ TOKENS = st.lists(st.sampled_from([CLS, SEP, 5, 5, 6, 6, 7, 251, 251, 252, 253])
     st.booleans(),
 )
 def test_a_batch_is_what_the_plain_loop_makes_of_each_row(
-    rows: Rows, config: MaskingConfig, seed: int, epoch: int, told: bool
+    rows: Rows, config: MaskingConfig, seed: int, epoch: int, starts_given: bool
 ) -> None:
     starts = np.array([token % 3 > 0 for row, _ in rows for token in row], np.bool_)
-    known = starts if told else None
+    known = starts if starts_given else None
     assert_masked_as_by_the_reference(rows, config, seed, epoch, CONTINUATION, known, similar_words=ENTRIES)
 
 

@@ -371,7 +371,7 @@ def test_the_range_is_a_64th_of_the_input_within_bounds(total: int, kind_and_lea
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "message"),
     [
         ("max_seq_length", None, "`max_seq_length` is of the type NoneType; expected int"),
         ("max_seq_length", "128", "`max_seq_length` is of the type str; expected int"),
@@ -381,8 +381,8 @@ def test_the_range_is_a_64th_of_the_input_within_bounds(total: int, kind_and_lea
         ("pack", 1, "`pack` is of the type int; expected bool"),
     ],
 )
-def test_a_setting_of_another_type_is_refused_without_its_repr(name: str, value: object, told: str) -> None:
+def test_a_setting_of_another_type_is_refused_without_its_repr(name: str, value: object, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         ExamplesConfig(**{name: value})  # type: ignore[arg-type]
-    assert str(caught.value) == told
+    assert str(caught.value) == message
     assert ExamplesConfig(short_seq_prob=1).short_seq_prob == 1

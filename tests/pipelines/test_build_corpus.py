@@ -297,10 +297,10 @@ def test_sentence_parameters_of_ones_own_are_used_copied_and_told(tmp_path: Path
     ]
     counted = [manifest["tokens"]["counts"]["sentences"] for manifest in manifests]
     assert counted[0] > counted[1] > 0
-    told = [manifest["sentences"]["parameters"] for manifest in manifests]
+    parameters_named = [manifest["sentences"]["parameters"] for manifest in manifests]
     copies = [str(tmp_path / name / "sentences") for name in ("own", "shipped")]
-    assert told == [load_parameters(copy).fingerprint for copy in copies]
-    assert told[0] != told[1]
+    assert parameters_named == [load_parameters(copy).fingerprint for copy in copies]
+    assert parameters_named[0] != parameters_named[1]
 
 
 @pytest.mark.costly

@@ -63,9 +63,9 @@ def test_a_damaged_part_is_made_again_for_the_next_build(
     flip(path)
     build_corpus(SAMPLE, str(output), OTHERS[other], Runner(1))
     assert digests(output) == expected[other]
-    told = capsys.readouterr().err
-    assert f"{path.with_suffix('')}." in told
-    assert "made again" in told
+    messages = capsys.readouterr().err
+    assert f"{path.with_suffix('')}." in messages
+    assert "made again" in messages
 
 
 @pytest.mark.parametrize(

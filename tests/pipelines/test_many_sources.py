@@ -44,12 +44,12 @@ def test_each_example_knows_its_source_and_each_source_is_counted(corpus: Path) 
     shards = open_shards(str(corpus))
     assert list(shards.info.sources) == LANGUAGES
     assert shards.table.schema.field("source").type == pa.int16()
-    told = Counter(shards.table["source"].to_pylist())
+    rows_of_source = Counter(shards.table["source"].to_pylist())
     counts = json.loads((corpus / "manifest.json").read_text())["splits"]["train"]["counts"]
-    assert {name: told[number] for number, name in enumerate(LANGUAGES)} == {
+    assert {name: rows_of_source[number] for number, name in enumerate(LANGUAGES)} == {
         name: counts[f"examples_of_{name}"] for name in LANGUAGES
     }
-    assert all(told[number] for number in range(130))
+    assert all(rows_of_source[number] for number in range(130))
 
 
 def test_a_loader_weighs_each_of_them(corpus: Path) -> None:

@@ -54,9 +54,9 @@ def test_a_build_takes_objects_of_a_module_and_is_verified(tmp_path: Path, monke
             registry.forget(name)
             with pytest.raises(
                 InputError, match=rf"manifest\.json: the .* '{name}' cannot be imported .*PYTHONPATH"
-            ) as told:
+            ) as recorded_warnings:
                 verify(tmp_path / "corpus")
-            assert "build again" not in str(told.value)
+            assert "build again" not in str(recorded_warnings.value)
         verify(tmp_path / "corpus")
     with pytest.raises(ConfigError, match="the objective 'my_objects:SWAPED' cannot be imported"):
         bertdata.build(tmp_path / "other", objective="my_objects:SWAPED", **settings)  # type: ignore[arg-type]

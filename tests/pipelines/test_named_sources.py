@@ -66,9 +66,9 @@ def test_two_named_tables_and_a_dump_are_mixed_told_apart_and_verified(
     manifest = json.loads((tables / "corpus" / "manifest.json").read_text())
     assert [manifest["sources"][name]["counts"].get("rows", 0) for name in shards.info.sources] == [0, 60, 80]
     assert [input_file["name"] for input_file in manifest["sources"]["pubmed"]["inputs"]] == ["1.jsonl", "2.jsonl"]
-    told = Counter(shards.table["source"].to_pylist())
+    rows_of_source = Counter(shards.table["source"].to_pylist())
     counts = manifest["splits"]["train"]["counts"]
-    assert {name: told[n] for n, name in enumerate(shards.info.sources)} == {
+    assert {name: rows_of_source[n] for n, name in enumerate(shards.info.sources)} == {
         name: counts[f"examples_of_{name}"] for name in shards.info.sources
     }
     assert {name: share["weight"] for name, share in manifest["mix"].items()} == {

@@ -171,8 +171,8 @@ def test_a_source_whose_files_lack_a_column_is_told_before_the_work_and_warned_o
     sources = Sources(documents=(f"rated={rated.documents[0]}", f"plain={plain}"))
     settings = with_phase(examples=ExamplesConfig("doc-sentences"), selection=SelectionConfig(where="score != 1"))
     manifest = build_corpus(sources, str(tmp_path / "out"), settings, Runner(1))[0]
-    told = capsys.readouterr().err
-    assert "'score != 1' takes no document of the source plain: its files have no column 'score'" in told
+    messages = capsys.readouterr().err
+    assert "'score != 1' takes no document of the source plain: its files have no column 'score'" in messages
     assert manifest["left_out"]["where"] == {
         "plain": {"documents": 20, "of": 20, "without": {"score": 20}},
         "rated": {"documents": 19, "of": 60, "without": {"score": 9}},

@@ -80,8 +80,8 @@ def test_documents_in_other_languages_are_stored_as_without(tmp_path: Path, germ
     swedish = rows(tmp_path / "a.jsonl", "sv")
     one = built(tmp_path / "out", SentencesConfig(sentences_of=(f"de={german}",)), swedish)
     assert set(one["sentences"]["by_language"]) == {"default"}
-    told = replace(SETTINGS, cleaning=replace(SETTINGS.cleaning, language_model="source"))
-    alone = build(tmp_path / "alone", told, Sources(documents=(swedish,)))
+    with_languages = replace(SETTINGS, cleaning=replace(SETTINGS.cleaning, language_model="source"))
+    alone = build(tmp_path / "alone", with_languages, Sources(documents=(swedish,)))
     assert digests(tmp_path / "out") == digests(tmp_path / "alone")
     assert fingerprints(tmp_path / "out") == fingerprints(tmp_path / "alone") != set()
     assert "by_language" not in alone["sentences"]

@@ -200,9 +200,9 @@ def test_a_finished_build_of_phases_has_the_manifest_of_each(tmp_path: Path) -> 
     mark_finished(str(tmp_path), "mark")
     assert finished_manifest(str(tmp_path), "mark") == {"phases": {"128": {"rows": "128"}, "512": {"rows": "512"}}}
     files.write_json(str(tmp_path / "512" / "manifest.json"), {"rows": "513"})
-    told: list[str] = []
-    assert finished_manifest(str(tmp_path), "mark", told.append) is None
-    assert told == [f"{tmp_path / '512' / 'manifest.json'}: is missing or was changed: it is made again"]
+    messages: list[str] = []
+    assert finished_manifest(str(tmp_path), "mark", messages.append) is None
+    assert messages == [f"{tmp_path / '512' / 'manifest.json'}: is missing or was changed: it is made again"]
 
 
 @pytest.mark.parametrize("name", ["manifest.json", ".bertdata-finished.json", "train/data-0.arrow", "README.md"])
@@ -221,9 +221,9 @@ def test_a_build_with_a_shard_of_another_size_is_not_finished(tmp_path: Path) ->
 def test_a_build_with_a_damaged_shard_of_the_same_size_is_not_finished_and_says_which(tmp_path: Path) -> None:
     finished(tmp_path)
     (tmp_path / "train" / "data-0.arrow").write_bytes(b"12344")
-    told: list[str] = []
-    assert finished_manifest(str(tmp_path), "mark", told.append) is None
-    assert told[0].startswith(str(tmp_path / "train" / "data-0.arrow") + ": its SHA-256 is ")
+    messages: list[str] = []
+    assert finished_manifest(str(tmp_path), "mark", messages.append) is None
+    assert messages[0].startswith(str(tmp_path / "train" / "data-0.arrow") + ": its SHA-256 is ")
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"fingerprint": "mark"}', b"\xff\xfe"])

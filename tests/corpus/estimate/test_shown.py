@@ -46,16 +46,16 @@ def test_there_is_no_warning_where_there_is_room() -> None:
     ],
 )
 def test_a_limit_that_is_near_is_told(room: Room, warning: str) -> None:
-    [told] = limits(FOUND, room)
-    assert told.startswith(warning)
-    assert ("warning", told) in list(estimate_rows(FOUND, room))
-    assert estimate_values(FOUND, room)["warnings"] == [told]
+    [near_limit] = limits(FOUND, room)
+    assert near_limit.startswith(warning)
+    assert ("warning", near_limit) in list(estimate_rows(FOUND, room))
+    assert estimate_values(FOUND, room)["warnings"] == [near_limit]
 
 
 def test_many_references_are_told() -> None:
     assert limits(replace(FOUND, references=MOST_REFERENCES * 7 // 10), ROOM) == []
-    [told] = limits(replace(FOUND, references=MOST_REFERENCES), ROOM)
-    assert told.startswith(f"references: {MOST_REFERENCES:,} of shards to token files")
+    [warning] = limits(replace(FOUND, references=MOST_REFERENCES), ROOM)
+    assert warning.startswith(f"references: {MOST_REFERENCES:,} of shards to token files")
 
 
 def test_a_stage_in_one_part_does_not_get_faster() -> None:

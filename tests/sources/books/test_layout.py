@@ -85,8 +85,12 @@ def test_small_letters_on_a_title_page_are_no_sentence() -> None:
 
 @pytest.mark.parametrize("width", [45, 60, 75])
 def test_the_first_lines_of_a_text_with_a_blank_line_after_each_are_no_title_page(width: int) -> None:
-    told = "It was a dark and stormy night, and nobody in the little town had gone out since the clock of the church"
-    lines = textwrap.wrap(f"{told} had struck seven, for the wind was terrible and cold, and the sea rose. " * 6, width)
+    paragraph = (
+        "It was a dark and stormy night, and nobody in the little town had gone out since the clock of the church"
+    )
+    lines = textwrap.wrap(
+        f"{paragraph} had struck seven, for the wind was terrible and cold, and the sea rose. " * 6, width
+    )
     title = ["The Salt Sea", "by", "a sailor"]
     cleaned = clean_book("\n\n".join([*title, *lines]))
     assert cleaned

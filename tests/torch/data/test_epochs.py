@@ -92,16 +92,16 @@ def test_a_plain_data_loader_draws_new_masks_in_each_epoch_the_same_for_one_seed
         assert same([*first, *epochs(2)]) == 0
 
 
-@pytest.mark.parametrize("told", ["dataset", "collator"])
+@pytest.mark.parametrize("says_epoch", ["dataset", "collator"])
 @pytest.mark.parametrize("workers", WORKERS)
 def test_set_epoch_of_data_set_or_collator_gives_the_masks_of_that_epoch_in_all_workers(
-    dynamic_build: Path, workers: dict[str, Any], told: str
+    dynamic_build: Path, workers: dict[str, Any], says_epoch: str
 ) -> None:
     dataset = ShardDataset(dynamic_build)
     collator = PretrainingCollator(dataset, masking=HALF)
     loader: DataLoader[Any] = DataLoader(dataset, batch_size=16, shuffle=True, collate_fn=collator, **workers)
     for epoch in (0, 4, 1):
-        (dataset if told == "dataset" else collator).set_epoch(epoch)
+        (dataset if says_epoch == "dataset" else collator).set_epoch(epoch)
         assert masks_of(loader) == masks_of_epoch(dataset, epoch)
 
 

@@ -108,8 +108,8 @@ def test_tokens_drawn_by_weights_are_those_of_the_plain_loop(device: str, rate: 
     masked, labels = mask_tokens(given, barred, numbers, epochs, masker, law_on(device, masker, examples, 2))
     named: Any = {"config": config, "seed": 3, "epoch": 2, "mask_token_id": 4, "replacement_ids": range(5, 30)}
     for row in range(30):
-        told = ids[row].tolist(), special[row].tolist(), int(examples[row])
-        expected = mask_row(*told, **named, delays=later.tolist())
+        row_values = ids[row].tolist(), special[row].tolist(), int(examples[row])
+        expected = mask_row(*row_values, **named, delays=later.tolist())
         assert (masked[row].tolist(), labels[row].tolist()) == expected[:2]
 
 

@@ -90,9 +90,9 @@ def test_masked_language_models_of_transformers_still_need_to_be_told(family: st
     assert torch.equal(model(input_ids=ids, labels=ids, num_items_in_batch=4 * ids.numel()).loss, loss)
 
 
-@pytest.mark.parametrize(("told", "ratio"), [(True, 1.0), (False, 4.0)])
+@pytest.mark.parametrize(("counts_items", "ratio"), [(True, 1.0), (False, 4.0)])
 def test_gradient_accumulation_multiplies_the_loss_unless_the_trainer_is_told(
-    tmp_path: Path, dynamic_build: Path, told: bool, ratio: float
+    tmp_path: Path, dynamic_build: Path, counts_items: bool, ratio: float
 ) -> None:
     pytest.importorskip("accelerate")
     dataset = ShardDataset(dynamic_build)
@@ -100,7 +100,7 @@ def test_gradient_accumulation_multiplies_the_loss_unless_the_trainer_is_told(
     for parts in (1, 4):
         torch.manual_seed(0)
         model = transformers.BertForMaskedLM(transformers.BertConfig(**SIZES, max_position_embeddings=32))
-        if told:
+        if counts_items:
             model.accepts_loss_kwargs = False
         arguments = transformers.TrainingArguments(
             str(tmp_path),

@@ -87,7 +87,7 @@ def _lightning(epochs: int | None, make: Callable[[Setup], Any] | None = None) -
     return fit
 
 
-def _trainer(told: bool, ours: bool = False, skipping: bool = False, saved: bool = True) -> Fit:
+def _trainer(sets_epoch: bool, ours: bool = False, skipping: bool = False, saved: bool = True) -> Fit:
     def fit(setup: Setup, stop: Stop | None, checkpoint: str | None, folder: Path) -> tuple[Digests, str]:
         import transformers
 
@@ -133,7 +133,7 @@ def _trainer(told: bool, ours: bool = False, skipping: bool = False, saved: bool
         )
         if checkpoint and loader is not None and saved:
             loader.load_state_dict(json.loads((Path(checkpoint) / "loader.json").read_text()))
-        if checkpoint and told:
+        if checkpoint and sets_epoch:
             dataset.set_epoch(int(json.loads((Path(checkpoint) / "trainer_state.json").read_text())["epoch"]))
         trainer.train(resume_from_checkpoint=checkpoint)
         return seen, str(folder / f"checkpoint-{stop.batches if stop else 0}")
@@ -199,11 +199,11 @@ PUSHED: dict[str, Run] = {
     "lightning, stateful, workers": stopped(_lightning(1, _stateful)),
     "lightning, plain": stopped(_lightning(1, lambda setup: setup.plain()[0])),
     "lightning, plain, workers": stopped(_lightning(1, lambda setup: setup.plain()[0])),
-    "trainer, our loader": stopped(_trainer(told=False, ours=True)),
-    "trainer, our loader, skipping": stopped(_trainer(told=False, ours=True, skipping=True)),
-    "trainer, our loader by epochs": stopped(_trainer(told=False, ours=True, skipping=True, saved=False)),
-    "trainer, told the epoch": stopped(_trainer(told=True)),
-    "trainer": stopped(_trainer(told=False)),
+    "trainer, our loader": stopped(_trainer(sets_epoch=False, ours=True)),
+    "trainer, our loader, skipping": stopped(_trainer(sets_epoch=False, ours=True, skipping=True)),
+    "trainer, our loader by epochs": stopped(_trainer(sets_epoch=False, ours=True, skipping=True, saved=False)),
+    "trainer, told the epoch": stopped(_trainer(sets_epoch=True)),
+    "trainer": stopped(_trainer(sets_epoch=False)),
     "composer, our state": stopped(_composer(ours=True)),
     "composer": stopped(_composer(ours=False)),
 }
