@@ -50,7 +50,7 @@ def environment_of(name: str, requirements: Sequence[str], *, pip_flags: Sequenc
 
 def versions(python: Path, requirements: Sequence[str]) -> dict[str, str]:
     """Return the versions of required packages that an environment holds, by their names."""
-    names = [re.split(r"[^\w.-]", one, maxsplit=1)[0] for one in requirements]
+    names = [re.split(r"[^\w.-]", requirement, maxsplit=1)[0] for requirement in requirements]
     ask = "import importlib.metadata as m, json, sys; print(json.dumps({n: m.version(n) for n in sys.argv[1:]}))"
     done = subprocess.run([python, "-c", ask, *names], check=True, stdout=subprocess.PIPE, text=True)
     versions_there: dict[str, str] = json.loads(done.stdout)

@@ -44,7 +44,7 @@ def copies(pages: bytes, size: int) -> Iterator[bytes]:
             position = match.end()
     for number in range(-(-size // len(pages))):
         ending = syllables(number)
-        new = (b"%d" % (int(one) + number * 10**9) if one[:1].isdigit() else one + ending for one in changed)
+        new = (b"%d" % (int(group) + number * 10**9) if group[:1].isdigit() else group + ending for group in changed)
         copy = b"".join(piece for pair in zip(fixed, new, strict=True) for piece in pair) + pages[position:]
         left = size - number * len(pages)
         yield copy if left >= len(copy) else copy[: copy.rindex(b"<page>", 0, max(left, copy.index(b"</page>")))]

@@ -80,7 +80,7 @@ def wordpiece(vocab: str, special: Sequence[str] = (), *, normalizer: Mapping[st
     names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *special]
     return {
         "version": "1.0", "truncation": None, "padding": None,
-        "added_tokens": sorted((entry(name, ids[name]) for name in names), key=lambda one: one["id"]),
+        "added_tokens": sorted((entry(name, ids[name]) for name in names), key=lambda added: added["id"]),
         "normalizer": dict(normalizer), "pre_tokenizer": {"type": "BertPreTokenizer"},
         "post_processor": template("[CLS]", "[SEP]", ids),
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
@@ -107,7 +107,7 @@ def _text(name: str, type_id: int) -> Data:
 
 def with_added(data: Data, *words: str, special: bool = False, **flags: bool) -> Data:
     """Return a file with added tokens after all others, as `add_tokens` puts them there."""
-    known = [one["id"] for one in data["added_tokens"]]
+    known = [added["id"] for added in data["added_tokens"]]
     vocab = data["model"]["vocab"]
     first = max([len(vocab), *(token_id + 1 for token_id in known)])
     new = [word for word in words if not isinstance(vocab, dict) or word not in vocab]
@@ -116,8 +116,8 @@ def with_added(data: Data, *words: str, special: bool = False, **flags: bool) ->
         entry(word, first + new.index(word) if word in new else vocab[word], special=special, **flags) for word in words
     ]
     names = set(words)
-    kept = [one for one in data["added_tokens"] if one["content"] not in names]
-    return {**data, "added_tokens": sorted([*kept, *entries], key=lambda one: one["id"])}
+    kept = [added for added in data["added_tokens"] if added["content"] not in names]
+    return {**data, "added_tokens": sorted([*kept, *entries], key=lambda added: added["id"])}
 
 
 def renamed(data: Data, names: Mapping[str, str]) -> Data:
@@ -161,7 +161,7 @@ def byte_level(name: str = "gpt2", *, before: Sequence[Mapping[str, Any]] = (), 
 def deberta() -> Data:
     """Return DeBERTa's file: GPT-2's with BERT's special tokens."""
     data = with_added(real("gpt2"), "[CLS]", "[SEP]", "[PAD]", "[MASK]", "[UNK]", special=True)
-    ids = {one["content"]: one["id"] for one in data["added_tokens"]}
+    ids = {added["content"]: added["id"] for added in data["added_tokens"]}
     return data | {"post_processor": template("[CLS]", "[SEP]", ids)}
 
 
@@ -176,9 +176,11 @@ def neox() -> Data:
     data = real("modernbert")
     names = {"[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"}
     kept = [
-        one for one in data["added_tokens"] if one["content"] not in names and not one["content"].startswith("[unused")
+        added
+        for added in data["added_tokens"]
+        if added["content"] not in names and not added["content"].startswith("[unused")
     ]
-    kept = [one for one in kept if one["id"] < 50280]
+    kept = [added for added in kept if added["id"] < 50280]
     return data | {"added_tokens": kept, "post_processor": None}
 
 
@@ -212,7 +214,7 @@ def gliner() -> Data:
 def mbart() -> Data:
     """Return XLM-R's file with mBART's template: A </s> en_XX."""
     data = with_added(real("xlm_roberta"), "en_XX", special=True)
-    language = next(one for one in data["added_tokens"] if one["content"] == "en_XX")
+    language = next(added for added in data["added_tokens"] if added["content"] == "en_XX")
     ids = {"</s>": 2, "en_XX": language["id"]}
     part = {name: {"id": name, "ids": [token_id], "tokens": [name]} for name, token_id in ids.items()}
     end = [_special("</s>"), _special("en_XX")]
@@ -320,98 +322,98 @@ def configurations() -> Iterator[tuple[str, Configuration]]:
     """Yield the name and the configuration of each."""
     uncased, cased = "bert-base-uncased.txt", "bert-base-cased.txt"
     plain = _BERT | {"lowercase": False}
-    one = Configuration
+    kind = Configuration
     limits = {"truncation": {"direction": "Right", "max_length": 128, "strategy": "LongestFirst", "stride": 0}}
-    yield "BERT uncased (nomic, BGE, E5, GTE, ELECTRA)", one("rebuilt", lambda: wordpiece(uncased))
-    yield "BERT cased", one("rebuilt", lambda: wordpiece(cased, normalizer=plain))
+    yield "BERT uncased (nomic, BGE, E5, GTE, ELECTRA)", kind("rebuilt", lambda: wordpiece(uncased))
+    yield "BERT cased", kind("rebuilt", lambda: wordpiece(cased, normalizer=plain))
     yield (
         "BERT multilingual cased",
-        one("rebuilt", lambda: wordpiece("bert-base-multilingual-cased.txt", normalizer=plain)),
+        kind("rebuilt", lambda: wordpiece("bert-base-multilingual-cased.txt", normalizer=plain)),
     )
-    yield "all-MiniLM (truncation in the file)", one("rebuilt", lambda: wordpiece(uncased) | limits)
-    yield "DistilBERT (model without a type)", one("rebuilt", lambda: _without_type(wordpiece(uncased)))
+    yield "all-MiniLM (truncation in the file)", kind("rebuilt", lambda: wordpiece(uncased) | limits)
+    yield "DistilBERT (model without a type)", kind("rebuilt", lambda: _without_type(wordpiece(uncased)))
     yield (
         "KcBERT, KoELECTRA (accents kept)",
-        one("rebuilt", lambda: wordpiece(uncased, normalizer=_BERT | {"strip_accents": False})),
+        kind("rebuilt", lambda: wordpiece(uncased, normalizer=_BERT | {"strip_accents": False})),
     )
     yield (
         "ColBERT ([unused0], [unused1] special)",
-        one("rebuilt", lambda: wordpiece(uncased, ["[unused0]", "[unused1]"])),
+        kind("rebuilt", lambda: wordpiece(uncased, ["[unused0]", "[unused1]"])),
     )
-    yield "all-mpnet-base-v2 (other names)", one("rebuilt", mpnet)
-    yield "CamemBERTv2 (punctuation, digits)", one("rebuilt", camembert2)
+    yield "all-mpnet-base-v2 (other names)", kind("rebuilt", mpnet)
+    yield "CamemBERTv2 (punctuation, digits)", kind("rebuilt", camembert2)
     yield (
         "BERT with words of up to 200 characters",
-        one("rebuilt", lambda: wordpiece(uncased, max_input_chars_per_word=200)),
+        kind("rebuilt", lambda: wordpiece(uncased, max_input_chars_per_word=200)),
     )
     yield (
         "BERT with added words",
-        one("rebuilt", lambda: with_added(wordpiece(uncased), "troponin", "covid-19", "Stent")),
+        kind("rebuilt", lambda: with_added(wordpiece(uncased), "troponin", "covid-19", "Stent")),
     )
-    yield "RoBERTa, BART, CodeBERT", one("real", lambda: real("roberta"))
-    yield "GPT-2", one("real", lambda: real("gpt2"))
-    yield "DeBERTa", one("rebuilt", deberta)
-    yield "Longformer (a space before each text)", one("rebuilt", prefix_space)
+    yield "RoBERTa, BART, CodeBERT", kind("real", lambda: real("roberta"))
+    yield "GPT-2", kind("real", lambda: real("gpt2"))
+    yield "DeBERTa", kind("rebuilt", deberta)
+    yield "Longformer (a space before each text)", kind("rebuilt", prefix_space)
     yield (
         "UniXcoder (special tokens added)",
-        one("rebuilt", lambda: with_added(real("roberta"), "<encoder-only>", special=True)),
+        kind("rebuilt", lambda: with_added(real("roberta"), "<encoder-only>", special=True)),
     )
-    yield "Twitter-RoBERTa (@USER, HTTPURL)", one("rebuilt", lambda: with_added(real("roberta"), "@USER", "HTTPURL"))
-    yield "LUKE (<ent>)", one("rebuilt", lambda: with_added(real("roberta"), "<ent>", "<ent2>", special=True))
-    yield "RoBERTa with dropout (off)", one("rebuilt", dropout)
-    yield "ModernBERT, Ettin, GTE-ModernBERT", one("real", lambda: real("modernbert"))
+    yield "Twitter-RoBERTa (@USER, HTTPURL)", kind("rebuilt", lambda: with_added(real("roberta"), "@USER", "HTTPURL"))
+    yield "LUKE (<ent>)", kind("rebuilt", lambda: with_added(real("roberta"), "<ent>", "<ent2>", special=True))
+    yield "RoBERTa with dropout (off)", kind("rebuilt", dropout)
+    yield "ModernBERT, Ettin, GTE-ModernBERT", kind("real", lambda: real("modernbert"))
     yield (
         "ModernBERT of ColBERT ([Q] and [D])",
-        one("rebuilt", lambda: with_added(real("modernbert"), "[Q] ", "[D] ", normalized=False)),
+        kind("rebuilt", lambda: with_added(real("modernbert"), "[Q] ", "[D] ", normalized=False)),
     )
     yield (
         "ModernBERT with an added word in form NFD",
-        one("rebuilt", lambda: with_added(real("modernbert"), "cafe\u0301")),
+        kind("rebuilt", lambda: with_added(real("modernbert"), "cafe\u0301")),
     )
-    yield "GPT-NeoX, OLMo", one("rebuilt", neox)
-    yield "OLMo 2", one("real", lambda: real("olmo2_dolma2"))
-    yield "Llama 3, EuroBERT", one("real, npm", lambda: of_npm("llama3"))
-    yield "Qwen 3 embedding", one("real, npm", lambda: of_npm("qwen3"))
-    yield "gpt-oss (o200k)", one("real, npm", lambda: of_npm("gptoss"))
-    yield "DeepSeek V3 (three patterns)", one("real, npm", lambda: of_npm("deepseek_v3"))
-    yield "byte-level with NFKC", one("real, npm", lambda: of_npm("claude"))
-    yield "SmolLM, StarCoder (digits)", one("rebuilt", lambda: byte_level(before=[_DIGITS]))
-    yield "byte-level, lower-cased", one("rebuilt", lambda: byte_level(normalizer={"type": "Lowercase"}))
-    yield "CLIP", one("trained", lambda: trained("clip"))
-    yield "HerBERT", one("trained", lambda: trained("herbert"))
-    yield "DNABERT-2", one("trained", lambda: trained("dnabert"))
-    yield "ESM (letters)", one("rebuilt", lambda: words_of("LAGVSERTIDPKQNFYMHWCXBUZO.-", _split(".")))
+    yield "GPT-NeoX, OLMo", kind("rebuilt", neox)
+    yield "OLMo 2", kind("real", lambda: real("olmo2_dolma2"))
+    yield "Llama 3, EuroBERT", kind("real, npm", lambda: of_npm("llama3"))
+    yield "Qwen 3 embedding", kind("real, npm", lambda: of_npm("qwen3"))
+    yield "gpt-oss (o200k)", kind("real, npm", lambda: of_npm("gptoss"))
+    yield "DeepSeek V3 (three patterns)", kind("real, npm", lambda: of_npm("deepseek_v3"))
+    yield "byte-level with NFKC", kind("real, npm", lambda: of_npm("claude"))
+    yield "SmolLM, StarCoder (digits)", kind("rebuilt", lambda: byte_level(before=[_DIGITS]))
+    yield "byte-level, lower-cased", kind("rebuilt", lambda: byte_level(normalizer={"type": "Lowercase"}))
+    yield "CLIP", kind("trained", lambda: trained("clip"))
+    yield "HerBERT", kind("trained", lambda: trained("herbert"))
+    yield "DNABERT-2", kind("trained", lambda: trained("dnabert"))
+    yield "ESM (letters)", kind("rebuilt", lambda: words_of("LAGVSERTIDPKQNFYMHWCXBUZO.-", _split(".")))
     yield (
         "MolFormer (SMILES)",
-        one("rebuilt", lambda: words_of([*"CNOSPFIbcnosp()=#-+1234567890", "Br", "Cl"], _split(SMILES))),
+        kind("rebuilt", lambda: words_of([*"CNOSPFIbcnosp()=#-+1234567890", "Br", "Cl"], _split(SMILES))),
     )
-    yield "Gemma 3, mmBERT", one("real, npm", lambda: of_npm("gemma3"))
-    yield "Llama 2", one("real, npm", lambda: of_npm("llama2"))
-    yield "llm-jp, sarashina (Unigram without cuts)", one("rebuilt", llm_jp)
-    yield "Unigram of tokenizers' trainer (Nmt, NFKC)", one("trained", lambda: trained("unigram"))
-    yield "XLM-R, multilingual E5", one("rebuilt", lambda: real("xlm_roberta"))
-    yield "ALBERT", one("rebuilt", lambda: real("albert_v2"))
-    yield "XLNet", one("rebuilt", lambda: real("xlnet_cased"))
-    yield "DeBERTa-v3, mDeBERTa", one("rebuilt", lambda: real("deberta_v3"))
-    yield "XLM-R, old form", one("rebuilt", lambda: old_form(real("xlm_roberta")))
-    yield "ALBERT, old form", one("rebuilt", lambda: old_form(real("albert_v2")))
-    yield "XLNet, old form", one("rebuilt", lambda: old_form(real("xlnet_cased")))
-    yield "DeBERTa-v3, Japanese DeBERTa-v2, old form", one("rebuilt", lambda: old_form(real("deberta_v3")))
-    yield "T5, mT5, old form", one("rebuilt", t5)
-    yield "BGE-M3, Arctic-Embed 2", one("rebuilt", bge_m3)
+    yield "Gemma 3, mmBERT", kind("real, npm", lambda: of_npm("gemma3"))
+    yield "Llama 2", kind("real, npm", lambda: of_npm("llama2"))
+    yield "llm-jp, sarashina (Unigram without cuts)", kind("rebuilt", llm_jp)
+    yield "Unigram of tokenizers' trainer (Nmt, NFKC)", kind("trained", lambda: trained("unigram"))
+    yield "XLM-R, multilingual E5", kind("rebuilt", lambda: real("xlm_roberta"))
+    yield "ALBERT", kind("rebuilt", lambda: real("albert_v2"))
+    yield "XLNet", kind("rebuilt", lambda: real("xlnet_cased"))
+    yield "DeBERTa-v3, mDeBERTa", kind("rebuilt", lambda: real("deberta_v3"))
+    yield "XLM-R, old form", kind("rebuilt", lambda: old_form(real("xlm_roberta")))
+    yield "ALBERT, old form", kind("rebuilt", lambda: old_form(real("albert_v2")))
+    yield "XLNet, old form", kind("rebuilt", lambda: old_form(real("xlnet_cased")))
+    yield "DeBERTa-v3, Japanese DeBERTa-v2, old form", kind("rebuilt", lambda: old_form(real("deberta_v3")))
+    yield "T5, mT5, old form", kind("rebuilt", t5)
+    yield "BGE-M3, Arctic-Embed 2", kind("rebuilt", bge_m3)
     yield (
         "jina-colbert-v2 ([QueryMarker])",
-        one("rebuilt", lambda: with_added(real("xlm_roberta"), "[QueryMarker]", special=True)),
+        kind("rebuilt", lambda: with_added(real("xlm_roberta"), "[QueryMarker]", special=True)),
     )
-    yield "GLiNER (<<ENT>>)", one("rebuilt", gliner)
-    yield "mBART (A </s> en_XX)", one("rebuilt", mbart)
-    yield ".model, Unigram", one("trained", of_model)
-    yield ".model, Unigram, lower-cased", one("trained", lambda: of_model(normalization_rule_name="nmt_nfkc_cf"))
-    yield ".model, Unigram, byte fallback", one("trained", lambda: of_model(byte_fallback=True))
-    yield ".model, Unigram, identity", one("trained", lambda: of_model(normalization_rule_name="identity"))
-    yield ".model, Unigram, no space before texts", one("trained", lambda: of_model(add_dummy_prefix=False))
-    yield ".model, BPE", one("trained", lambda: of_model(model_type="bpe"))
-    yield ".model, BPE as Llama's", one("trained", lambda: of_model(
+    yield "GLiNER (<<ENT>>)", kind("rebuilt", gliner)
+    yield "mBART (A </s> en_XX)", kind("rebuilt", mbart)
+    yield ".model, Unigram", kind("trained", of_model)
+    yield ".model, Unigram, lower-cased", kind("trained", lambda: of_model(normalization_rule_name="nmt_nfkc_cf"))
+    yield ".model, Unigram, byte fallback", kind("trained", lambda: of_model(byte_fallback=True))
+    yield ".model, Unigram, identity", kind("trained", lambda: of_model(normalization_rule_name="identity"))
+    yield ".model, Unigram, no space before texts", kind("trained", lambda: of_model(add_dummy_prefix=False))
+    yield ".model, BPE", kind("trained", lambda: of_model(model_type="bpe"))
+    yield ".model, BPE as Llama's", kind("trained", lambda: of_model(
         model_type="bpe", byte_fallback=True, split_digits=True, normalization_rule_name="identity",
         remove_extra_whitespaces=False,
     ))  # fmt: skip

@@ -269,7 +269,7 @@ def _described(batch: Any) -> tuple[list[int], int, str]:
         return [int(row["example_id"]) & _WHOLE for row in rows], sum(len(row["input_ids"]) for row in rows), ""
     arrays = [np.asarray(batch[name]) for name in ("input_ids", "labels")]
     digest = hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:12]
-    return [one & _WHOLE for one in batch["ids"]], int(np.asarray(batch["attention_mask"]).sum()), digest
+    return [number & _WHOLE for number in batch["ids"]], int(np.asarray(batch["attention_mask"]).sum()), digest
 
 
 def _anonymous_bytes() -> int:

@@ -53,7 +53,8 @@ def compared(data: dict[str, Any], number: int, documents: Sequence[str], rounds
     draw = random.Random(1)
     words = sorted({"".join(draw.choices(string.ascii_lowercase, k=9)) for _ in range(max(number, 1000))})
     texts = [
-        " ".join(draw.choice(words) if draw.random() < 0.03 else word for word in one.split(" ")) for one in documents
+        " ".join(draw.choice(words) if draw.random() < 0.03 else word for word in document.split(" "))
+        for document in documents
     ]
     first = max([len(data["model"]["vocab"]), *(entry["id"] + 1 for entry in data["added_tokens"])])
     plain = dict.fromkeys(("single_word", "lstrip", "rstrip", "special"), False) | {"normalized": True}
@@ -78,7 +79,7 @@ def compared(data: dict[str, Any], number: int, documents: Sequence[str], rounds
     for _ in range(rounds):
         own.append(timed(lambda: tokenizer.encode_batch(texts))[0])
         their.append(timed(lambda: reference.encode_batch_fast(part, add_special_tokens=False))[0])
-    sizes = [sum(len(one.encode()) for one in some) / 1e6 for some in (texts, part)]
+    sizes = [sum(len(document.encode()) for document in some) / 1e6 for some in (texts, part)]
     speeds = [f"{sizes[0] / min(own):.1f}", f"{sizes[1] / min(their):.1f}"]
     return [f"{number:,}", f"{own_opens:.2f} s", f"{their_opens:.2f} s", *speeds]
 

@@ -189,7 +189,7 @@ def measure(run: str, sources: dict[str, list[str]], place: Place, gigabytes: fl
 
 def build(run: str, sources: dict[str, list[str]], place: Place, output: str) -> tuple[Used, float]:
     """Build in a process of its own; returns what it took, and the seconds until it ended."""
-    named = [one for flag, paths in sources.items() for one in (flag, *paths)]
+    named = [argument for flag, paths in sources.items() for argument in (flag, *paths)]
     command = [sys.executable, "-m", "bertdata", "build", *named, "--output", output, *shlex.split(run)]
     began = time.monotonic()
     with tempfile.TemporaryFile() as said:

@@ -127,9 +127,9 @@ def rensa() -> Callable[[str], list[Any]]:
 
     def bands(text: str) -> list[Any]:
         words = text.split()
-        one = RMinHash(num_perm=112, seed=1)
-        one.update([" ".join(words[place : place + 5]) for place in range(max(1, len(words) - 4))])
-        numbers = one.digest()
+        sketch = RMinHash(num_perm=112, seed=1)
+        sketch.update([" ".join(words[place : place + 5]) for place in range(max(1, len(words) - 4))])
+        numbers = sketch.digest()
         return [tuple(numbers[place : place + 8]) for place in range(0, 112, 8)]
 
     return bands
@@ -155,7 +155,7 @@ def left_by_datatrove(documents: Mapping[str, str]) -> dict[str, str]:
 
     norm = TextNormConfig(norm_numbers=False, norm_unicode_diacritics=False)
     config = sentence_dedup.SentDedupConfig(min_doc_words=0, min_num_sentences=0, norm_config=norm)
-    ordered = sorted(documents.items(), key=lambda one: rank_of(one[0], one[1].encode()))
+    ordered = sorted(documents.items(), key=lambda document: rank_of(document[0], document[1].encode()))
 
     def given() -> Any:
         return iter([Document(text=text, id=name) for name, text in ordered])
@@ -165,7 +165,7 @@ def left_by_datatrove(documents: Mapping[str, str]) -> dict[str, str]:
         sentence_dedup.SentenceDedupSignature(output_folder=signed, config=config).run(given(), 0, 1)
         sentence_dedup.SentenceFindDedups(data_folder=signed, output_folder=repeats, config=config).run(None, 0, 1)
         kept = sentence_dedup.SentenceDedupFilter(data_folder=repeats, config=config).run(given(), 0, 1)
-        return {one.id: one.text for one in kept}
+        return {document.id: document.text for document in kept}
 
 
 def time_repeated(count: int, runs: int) -> str:
@@ -236,7 +236,7 @@ def main() -> None:
             bands[name] = {document: sign(text) for document, text in documents.items()}
             times[name].append(time.process_time() - began)
     for name, taken in times.items():
-        ratio = min(one / own for one, own in zip(taken, times["bertdata"], strict=True))
+        ratio = min(seconds_there / own for seconds_there, own in zip(taken, times["bertdata"], strict=True))
         rate = len(documents) / max(taken)
         print(f"{name}: {rate:,.0f} documents of {WORDS} words a second; bertdata is {ratio:.1f} times as fast")
     for setting, config in SETTINGS.items():

@@ -45,7 +45,7 @@ def ours(names: Sequence[str], texts: pa.StringArray) -> tuple[float, list[bool]
     """Return the seconds of CPU that filters take, and which texts they keep."""
     began = time.process_time()
     _, reasons = filtered(texts, names, Counters())
-    return time.process_time() - began, [one is None for one in reasons.to_pylist()]
+    return time.process_time() - began, [reason is None for reason in reasons.to_pylist()]
 
 
 def theirs(peers: Sequence[Any], texts: list[str]) -> tuple[float, list[bool]]:
@@ -95,7 +95,7 @@ def main() -> None:
             split._kept_sizes.cache_clear()
             first, kept = ours(names, batch)
             again, _ = ours(names, batch)
-            other, expected = theirs([peers[one] for one in names], texts)
+            other, expected = theirs([peers[peer_name] for peer_name in names], texts)
             assert kept == expected, name
             seconds[name].append((first, again, other))
             print(
@@ -107,7 +107,7 @@ def main() -> None:
         firsts, agains, others = zip(*rounds, strict=True)
         rates = [f"{len(texts) / min(spent):,.0f}" for spent in (firsts, others)]
         times = [min(b / a for a, b in zip(spent, others, strict=True)) for spent in (firsts, agains)]
-        print(f"| {' | '.join([name, *rates, *(f'{one:.0f}' for one in times)])} |", flush=True)
+        print(f"| {' | '.join([name, *rates, *(f'{ratio:.0f}' for ratio in times)])} |", flush=True)
 
 
 if __name__ == "__main__":

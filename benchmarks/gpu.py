@@ -255,16 +255,19 @@ def check_lines(checks: Mapping[str, Any]) -> Iterator[str]:
     wrong = {build: units for build, units in checks["masks_that_differ"].items() if units}
     same = f"The masks of {', '.join(UNITS)} units drawn on the device are those of the CPU, bit for bit."
     yield "; ".join(f"**masks differ** in {build}: {', '.join(units)}" for build, units in wrong.items()) or same
-    one = checks["packed"]
+    packed = checks["packed"]
     said = (
-        f"{one['difference']:.2g} of packed rows against padded ones, {one['rounding']:.2g} of bfloat16 against float32"
+        f"{packed['difference']:.2g} of packed rows against padded ones, "
+        f"{packed['rounding']:.2g} of bfloat16 against float32"
     )
-    verdict = "Packed and padded rows agree" if one["difference"] <= 2 * one["rounding"] else "**Packed rows differ**"
+    verdict = (
+        "Packed and padded rows agree" if packed["difference"] <= 2 * packed["rounding"] else "**Packed rows differ**"
+    )
     kernel = {
         (True, True): "torch's `varlen_attn`, also with windows",
         (True, False): "torch's `varlen_attn`, no windows",
     }
-    used = kernel.get(tuple(one["kernel"]), "without torch's `varlen_attn`")
+    used = kernel.get(tuple(packed["kernel"]), "without torch's `varlen_attn`")
     yield f"{verdict} ({used}): the largest difference of a logit is {said}."
     speeds = [f"{build} {measured['tokens_per_second'] / 1e6:.1f}" for build, measured in checks["loader"].items()]
     yield f"The loader alone, one core, million tokens/s: {', '.join(speeds)}."

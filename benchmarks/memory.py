@@ -123,8 +123,8 @@ def bounds(corpus: Corpus) -> list[int]:
 def token_parts(corpus: Corpus, documents: Sequence[PartMetadata], ends: Sequence[int]) -> list[PartResult]:
     """Return the finished token files of parts of documents, of which a shard has the slots below its end."""
     parts: list[PartResult] = []
-    for number, one in enumerate(documents):
-        slots, _, sizes = np.array(one.details["slots"], np.int64).T
+    for number, document in enumerate(documents):
+        slots, _, sizes = np.array(document.details["slots"], np.int64).T
         shards = np.searchsorted(ends, slots, side="right")
         lengths = np.bincount(shards, sizes * TOKENS_PER_BYTE).astype(np.int64) + 200
         there = np.unique(shards)
@@ -185,8 +185,12 @@ def table(rows: Sequence[tuple[str, Measured, int]]) -> str:
     """Return a Markdown table in MB."""
     head = ["step", "held, MB", "peak, MB", "bound of the peak, MB", "CPU s"]
     lines = [
-        [name, *(f"{size / 1e6:,.0f}" for size in (one.held, one.peak, bound)), f"{one.seconds:.1f}"]
-        for name, one, bound in rows
+        [
+            name,
+            *(f"{size / 1e6:,.0f}" for size in (measured_value.held, measured_value.peak, bound)),
+            f"{measured_value.seconds:.1f}",
+        ]
+        for name, measured_value, bound in rows
     ]
     return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *lines])
 

@@ -61,7 +61,7 @@ def main() -> None:
             examples.lengths.astype(np.int64),
             np.concatenate(examples.shard_rows),
         )
-        paths = [path for one in examples.sets for path in one.paths]
+        paths = [path for item in examples.sets for path in item.paths]
         size = byte_size(sum(files.size(path) for path in paths) // len(paths))
     share = 100 * (rows.sources == 0).mean()
     print(
@@ -69,9 +69,9 @@ def main() -> None:
         f"{rows.lengths.mean():.1f} tokens a row (sd {rows.lengths.std():.1f}); batches of {flags.batch}"
     )
     lines = []
-    for window in (*(one for one in WINDOWS if one < len(rows.shards)), len(rows.shards)):
+    for window in (*(item for item in WINDOWS if item < len(rows.shards)), len(rows.shards)):
         name = "all: a full shuffle" if window == len(rows.shards) else str(window)
-        spreads = [spread(one, window, flags.batch, flags.epochs) for one in (rows, rows.sorted())]
+        spreads = [spread(item, window, flags.batch, flags.epochs) for item in (rows, rows.sorted())]
         lines.append([name, *(f"{value:.2f}" for pair in spreads for value in pair), f"{held(rows, window):.0%}"])
     lines.append(
         ["expected of a full shuffle", *(2 * [f"{value:.2f}" for value in expected(rows, flags.batch)]), "100%"]

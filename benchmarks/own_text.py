@@ -98,7 +98,9 @@ def one_worker(
         if len({shards(folder, checkout) for checkout in checkouts.values()}) > 1:
             sys.exit("the shards of the two checkouts differ")
     size = flags.peer_megabytes
-    begun, ended = (least(flags.rounds, partial(run_peer, inputs[one], folder)).processor for one in (1, size))
+    begun, ended = (
+        least(flags.rounds, partial(run_peer, inputs[size_here], folder)).processor for size_here in (1, size)
+    )
     speed = (size - 1) / (ended - begun)
     rows.append(
         ["datasets, transformers", f"{size}", f"{ended:.1f}", f"{begun:.1f}", f"{speed:.1f}", f"{speed / ours:.2f}"]
@@ -110,8 +112,8 @@ def two_workers(inputs: Mapping[int, Path], flags: argparse.Namespace, folder: P
     """Return a row for each size: what a build takes by the clock with one worker and with two."""
     rows = []
     for size in flags.megabytes:
-        one, two = (least(flags.rounds, partial(build, ROOT, inputs[size], folder, many)).clock for many in (1, 2))
-        rows.append([f"{size}", f"{one:.1f}", f"{two:.1f}", f"{two / one:.2f}"])
+        alone, two = (least(flags.rounds, partial(build, ROOT, inputs[size], folder, many)).clock for many in (1, 2))
+        rows.append([f"{size}", f"{alone:.1f}", f"{two:.1f}", f"{two / alone:.2f}"])
     return rows
 
 
@@ -132,7 +134,7 @@ def write_rows(folder: Path, megabytes: int) -> Path:
 def least(rounds: int, work: Callable[[], Spent]) -> Spent:
     """Return the least that some rounds of work took."""
     spent = [work() for _ in range(rounds)]
-    return Spent(min(one.processor for one in spent), min(one.clock for one in spent))
+    return Spent(min(round_spent.processor for round_spent in spent), min(round_spent.clock for round_spent in spent))
 
 
 def timed(command: Sequence[str | Path], checkout: Path) -> Spent:

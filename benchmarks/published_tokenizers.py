@@ -105,11 +105,11 @@ def row_of(folder: Path, texts: Sequence[str], pieces: Sequence[list[str]], warm
         expected = reference.encode_batch_fast(piece, add_special_tokens=False)
         seconds["ours"].append(between - began)
         seconds["theirs"].append(time.process_time() - between)
-        same = same and encoded.to_pylist() == [one.ids for one in expected]
+        same = same and encoded.to_pylist() == [encoding.ids for encoding in expected]
     texts = [text for text in texts if not any(token in text for token in tokenizer.special_tokens)]
     expected = reference.encode_batch(texts, add_special_tokens=False)
     encoded = tokenizer.encode_batch(texts).to_pylist()
-    differ = sum(one.ids != ids for one, ids in zip(expected, encoded, strict=True))
+    differ = sum(encoding.ids != ids for encoding, ids in zip(expected, encoded, strict=True))
     size = sum(len(text.encode()) for text in timed[0])
     ours, theirs = (size / statistics.median(seconds[who]) / 1e6 for who in ("ours", "theirs"))
     data = json.loads((folder / "tokenizer.json").read_text())
@@ -149,7 +149,7 @@ def rows_like(tokenizer: Any, whole: Any) -> str:
     whole.no_truncation()
     whole.no_padding()
     first, second = map(list, zip(*_PAIRS, strict=True))
-    expected = [one.ids for one in whole.encode_batch(_PAIRS)]
+    expected = [encoding.ids for encoding in whole.encode_batch(_PAIRS)]
     return "equal" if tokenizer(first, second)["input_ids"] == expected else "differ"
 
 

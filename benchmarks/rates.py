@@ -66,7 +66,7 @@ def without_kernels(sources: Mapping[str, list[str]]) -> Iterator[tuple[str, flo
     """Yield the rates of a dump that is too small for kernels."""
     for name, kind in (("wikipedia, bz2", "bz2"), ("wikipedia", "xml")):
         sample = run(["--wikipedia", *sources[kind], "--vocab", str(DATA / "vocab" / "bert-base-uncased.txt")])
-        tasks = [one.task for one in sample.parts("clean wikipedia")]
+        tasks = [part.task for part in sample.parts("clean wikipedia")]
         assert not any(task.payload.compiled for task in tasks)
         read = seconds(sample, "clean wikipedia")
         yield f"{name}, small", rates.READ_SMALL[name], 1e6 * read / sum(task.weight for task in tasks)
@@ -75,7 +75,7 @@ def without_kernels(sources: Mapping[str, list[str]]) -> Iterator[tuple[str, flo
 def measure(folder: Path, sources: Mapping[str, list[str]]) -> Iterator[tuple[str, float, float]]:
     """Yield the name of each rate, that of the module, and the measured one."""
     whole = run(["--wikipedia", *sources["xml"]])
-    kernels = sum(loading(whole, *(one.title for one in whole.made)).values())
+    kernels = sum(loading(whole, *(part.title for part in whole.made)).values())
     uncased = ["--vocab", str(DATA / "vocab" / "bert-base-uncased.txt")]
     flags_of = {
         "wikipedia, bz2": ["--wikipedia", *sources["bz2"]],
@@ -85,7 +85,7 @@ def measure(folder: Path, sources: Mapping[str, list[str]]) -> Iterator[tuple[st
     }
     for name, flags in flags_of.items():
         sample = run([*flags, *uncased])
-        [group] = (one for one in sample.groups.values() if one.tasks)
+        [group] = (part for part in sample.groups.values() if part.tasks)
         text = text_bytes(sample)
         read = seconds(sample, "clean wikipedia", "clean books", "read documents")
         yield name, rates.READ[name], 1e6 * read / (group.weight if "wikipedia" in name else text)
@@ -113,9 +113,9 @@ def measure(folder: Path, sources: Mapping[str, list[str]]) -> Iterator[tuple[st
         tokens = sample.counts("write shards")["row_tokens"]
         yield f"rows, {masking}", rates.ROWS[masking], 1e6 * seconds(sample, "write shards") / tokens
     yield "kernels, s", rates.KERNELS_SECONDS, kernels
-    (one, parts), (two, _) = (build_seconds(["--wikipedia", *sources["xml"]], workers, folder) for workers in (1, 2))
-    yield "command, s", rates.COMMAND_SECONDS, one - parts
-    yield "start of a worker, s", rates.START_SECONDS, (two - one - kernels) / 2
+    (part, parts), (two, _) = (build_seconds(["--wikipedia", *sources["xml"]], workers, folder) for workers in (1, 2))
+    yield "command, s", rates.COMMAND_SECONDS, part - parts
+    yield "start of a worker, s", rates.START_SECONDS, (two - part - kernels) / 2
 
 
 def build_seconds(flags: Sequence[str], workers: int, folder: Path) -> tuple[float, float]:
@@ -138,18 +138,18 @@ def run(flags: Sequence[str]) -> Sample:
 
 def seconds(sample: Sample, *titles: str) -> float:
     """Return the processor seconds of steps, the first part of each with the rate of the others."""
-    return sum(one.seconds for one in sample.parts(*titles)) - sum(loading(sample, *titles).values())
+    return sum(part.seconds for part in sample.parts(*titles)) - sum(loading(sample, *titles).values())
 
 
 def loading(sample: Sample, *titles: str) -> dict[str, float]:
     """Return what the first part of each step took beyond the rate of the others, by the folder of its parts."""
     seconds = {}
     steps: defaultdict[str, list[Made]] = defaultdict(list)
-    for one in sample.parts(*titles):
-        steps[one.task.directory].append(one)
+    for part in sample.parts(*titles):
+        steps[part.task.directory].append(part)
     for folder, (first, *others) in steps.items():
-        if weight := sum(one.task.weight for one in others):
-            rate = sum(one.seconds for one in others) / weight
+        if weight := sum(part.task.weight for part in others):
+            rate = sum(part.seconds for part in others) / weight
             seconds[folder] = max(0.0, first.seconds - rate * first.task.weight)
     return seconds
 
@@ -168,7 +168,7 @@ def part_seconds(flags: Sequence[str], title: str) -> float:
 
 def text_bytes(sample: Sample) -> int:
     """Return the bytes of the text of all documents."""
-    return sum(one.record.counts.get("text_bytes", 0) for one in sample.made if one.task.path in sample.kind_of)
+    return sum(part.record.counts.get("text_bytes", 0) for part in sample.made if part.task.path in sample.kind_of)
 
 
 def write_sources(folder: Path, size: int) -> dict[str, list[Path]]:

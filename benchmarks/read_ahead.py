@@ -127,11 +127,11 @@ def work(corpus: str, cache: str, window: int, store: str) -> None:
     steps = len(local) // ROWS - 1
     for turn in range(steps // TURN):
         sums = []
-        for name, one in (("local", other), ("streamed", streamed)):
+        for name, shard_set in (("local", other), ("streamed", streamed)):
             if turn == steps // TURN // 8:
                 waits.clear()
             began, before = time.perf_counter(), time.thread_time()
-            total = sum(int(next(one)["attention_mask"].sum()) for _ in range(TURN))
+            total = sum(int(next(shard_set)["attention_mask"].sum()) for _ in range(TURN))
             sums.append(total)
             if turn >= steps // TURN // 8:  # from when the first, small windows are over
                 spent[name] += time.perf_counter() - began

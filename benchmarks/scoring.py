@@ -136,7 +136,7 @@ def rows_of(metric: str, said: dict[str, list[dict[str, Any]]], number: int) -> 
     for name, answers in said.items():
         seconds = harness.median(answers, "seconds")
         pairs = zip(answers[0]["scores"], first[0]["scores"], strict=True)
-        difference = max(abs(one - other) for one, other in pairs)
+        difference = max(abs(ours - other) for ours, other in pairs)
         rows.append([metric, name, f"{number / seconds:,.1f}", f"{base / seconds:.2f}", f"{difference:.1e}"])
     return rows
 

@@ -69,7 +69,7 @@ def main() -> None:
         }
         if flags.data:
             contestants["trainer"] = trained(flags.data / code)
-        scores = [scored(code, gold, SentenceSegmenter(one).segment) for one in contestants.values()]
+        scores = [scored(code, gold, SentenceSegmenter(segmenter).segment) for segmenter in contestants.values()]
         rows.append([name, str(sum(map(len, gold)) - len(gold)), *scores])
         if flags.differences:
             show(code, gold, SentenceSegmenter(contestants["ours"]).segment)

@@ -65,7 +65,10 @@ def sentences(texts: Sequence[str], number: int) -> list[list[str]]:
             if len(words) in LENGTHS and sentence[0].isupper() and sentence.endswith((".", "?", "!")):
                 outputs[" ".join(words)] = words
     drawn = key(0, "task order")
-    return [outputs[one] for one in sorted(outputs, key=lambda one: int(bits(drawn, text_bits(one))))][:number]
+    return [
+        outputs[output_text]
+        for output_text in sorted(outputs, key=lambda output_text: int(bits(drawn, text_bits(output_text))))
+    ][:number]
 
 
 def write_task(corpus: Path, output: Path, task: str, number: int) -> dict[str, int]:
@@ -149,14 +152,14 @@ def scores(folder: Path, name: str) -> Iterator[float]:
 
 def require_equal(results: Sequence[Result]) -> None:
     """End this process where parameters differ by more than the tolerance, or the models have read other tokens."""
-    most, least = (pick(results, key=lambda one: one.parameters) for pick in (max, min))
+    most, least = (pick(results, key=lambda result: result.parameters) for pick in (max, min))
     if most.parameters - least.parameters > TOLERANCE * most.parameters:
         sys.exit(
             f"{most.name} has {most.parameters:,} parameters and {least.name} {least.parameters:,}, more than "
             f"{TOLERANCE:.0%} apart; change layers or widths by --config-overrides"
         )
-    if len({one.tokens for one in results}) > 1:
-        read_by = ", ".join(f"{one.name} {one.tokens:,} in {one.steps:,} steps" for one in results)
+    if len({result.tokens for result in results}) > 1:
+        read_by = ", ".join(f"{result.name} {result.tokens:,} in {result.steps:,} steps" for result in results)
         sys.exit(f"the models have read different numbers of tokens: {read_by}; pretrain them with the same settings")
 
 

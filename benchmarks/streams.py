@@ -243,7 +243,7 @@ class Runs:
 def features(runs: Runs, corpus: Corpus) -> str:
     """Return the table of what each reader can do."""
     every = Counter(chain.from_iterable(corpus.ids))
-    shard_of = {one: number for number, ids in enumerate(corpus.ids) for one in ids}
+    shard_of = {item: number for number, ids in enumerate(corpus.ids) for item in ids}
     asked = len(corpus.ids[0]) * 3 + 5
     columns = []
     for peer in runs.pythons:
@@ -265,7 +265,7 @@ def features(runs: Runs, corpus: Corpus) -> str:
             in_order, complete_again = both == whole["batches"], Counter(chain.from_iterable(both)) == every
             column.append("yes" if in_order else "in another order" if complete_again else "no")
             two = runs.run(corpus, peer, ranks=2, state=str(saved), **fixed)
-            rest = [one for said in two for one in chain.from_iterable(said.get("batches", []))]
+            rest = [item for said in two for item in chain.from_iterable(said.get("batches", []))]
             elastic = Counter(chain.from_iterable(begun["batches"])) + Counter(rest) == every
             column.append("yes" if elastic else _why_not(two, begun, rest, every))
             masks = begun["digests"] + gone_on.get("digests", []) == whole["digests"]
@@ -275,7 +275,7 @@ def features(runs: Runs, corpus: Corpus) -> str:
         column.append("yes" if complete else f"no: {_counted(ids, every)}")
         limit = (2 * WINDOW + 1) * corpus.size(peer) // len(corpus.ids)
         column.append("no: local files" if peer == "grain" else f"{whole['most'] / limit:.0%} of its bound")
-        mixed = np.mean([len({shard_of[one] for one in batch}) for batch in ids[:-1]])
+        mixed = np.mean([len({shard_of[item] for item in batch}) for batch in ids[:-1]])
         column.append(f"{mixed:.1f}")
         column.append(_dependencies(runs.pythons[peer], peer))
         columns.append(column)
@@ -288,7 +288,7 @@ def _why_not(two: list[dict[str, Any]], begun: dict[str, Any], rest: list[int], 
     if any("error" in said for said in two):
         return "no: an error"
     seen = Counter(chain.from_iterable(begun["batches"])) + Counter(rest)
-    missing, twice = ((one - other).total() / every.total() for one, other in ((every, seen), (seen, every)))
+    missing, twice = ((counted - other).total() / every.total() for counted, other in ((every, seen), (seen, every)))
     return f"no: {missing:.0%} missing, {twice:.0%} twice"
 
 
@@ -332,23 +332,23 @@ def figures(runs: Runs, corpus: Corpus, steps: int, rounds: int) -> str:
             for masked in (True, False):
                 runs.store.counts()
                 watch: dict[str, Any] = {"rows": 256, "steps": steps, "warm": 40, "watch": False}
-                [one] = runs.run(corpus, peer, masked=masked, **watch)
-                said.setdefault((peer, masked), []).append(one)
+                [answer] = runs.run(corpus, peer, masked=masked, **watch)
+                said.setdefault((peer, masked), []).append(answer)
                 sent = sum(size for name, size in runs.store.counts().items() if f"/{FORMATS[peer]}/" in name)
                 fetched.setdefault(peer, []).append(sent / corpus.size(peer) * len(corpus.ids))
     best: dict[str, float] = {}
     for peer in runs.pythons:
         cells = [peer]
         for masked in (True, False):
-            whole = [one for one in said[peer, masked] if "error" not in one]
-            speeds = [one["tokens"] / one["cpu"] / 1e6 for one in whole]
+            whole = [answer for answer in said[peer, masked] if "error" not in answer]
+            speeds = [answer["tokens"] / answer["cpu"] / 1e6 for answer in whole]
             cells.append(f"{np.median(speeds):.2f}" if speeds else f"over {runs.limit} s")
             if masked and speeds:
                 best[peer] = float(np.median(speeds))
         cells.append(f"{best['bertdata'] / best[peer]:.1f}" if peer in best else "")
-        whole = [one for one in said[peer, True] if "error" not in one]
-        cells.append(f"{np.median([one['first'] for one in whole]):.2f}" if whole else "")
-        cells.append(f"{max(one['memory'] for one in whole) / 1e6:.0f}" if whole else "")
+        whole = [answer for answer in said[peer, True] if "error" not in answer]
+        cells.append(f"{np.median([answer['first'] for answer in whole]):.2f}" if whole else "")
+        cells.append(f"{max(answer['memory'] for answer in whole) / 1e6:.0f}" if whole else "")
         cells.append("local" if peer == "grain" else f"{np.median(fetched[peer]):.1f}")
         rows.append(cells)
     head = [

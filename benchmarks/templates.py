@@ -119,7 +119,7 @@ def read_dump(path: str) -> tuple[list[Entry], float, float]:
         for task in first.tasks:
             run_once(task, read_part)
         entries = gather(
-            one for task in first.tasks for entries_read in read_entries(task.path).values() for one in entries_read
+            entry for task in first.tasks for entries_read in read_entries(task.path).values() for entry in entries_read
         )
     return entries, *(statistics.median(seconds[name][1:]) for name in both)  # type: ignore[return-value]
 

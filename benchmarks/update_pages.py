@@ -218,11 +218,11 @@ def tables_of(text: str) -> list[Table]:
         if not line.startswith("|"):
             inside = False
             continue
-        cells = [one.strip() for one in line.strip().strip("|").split(" | ")]
+        cells = [cell_text.strip() for cell_text in line.strip().strip("|").split(" | ")]
         if not inside:
             tables_read.append([])
         inside = True
-        if not all(re.fullmatch(":?-+:?", one) for one in cells):
+        if not all(re.fullmatch(":?-+:?", cell_text) for cell_text in cells):
             tables_read[-1].append(cells)
     return tables_read
 
@@ -352,10 +352,14 @@ def main() -> None:
     parser.add_argument("--figures", action="store_true", help="write the table of figures from the history alone")
     flags = parser.parse_args()
     known = commands("".join(page.read_text() for page in PAGES))
-    unknown = [name for name in flags.names if not any(Path(one.split()[1]).stem == name for one in known)]
+    unknown = [
+        name for name in flags.names if not any(Path(command_line.split()[1]).stem == name for command_line in known)
+    ]
     if unknown:
         parser.error(f"no table is from {', '.join(unknown)}; see --list")
-    chosen = [one for one in known if not flags.names or Path(one.split()[1]).stem in flags.names]
+    chosen = [
+        command_line for command_line in known if not flags.names or Path(command_line.split()[1]).stem in flags.names
+    ]
     if flags.list:
         print("\n".join(chosen))
         return

@@ -143,7 +143,7 @@ def judged(ideal: str | None, text: str) -> tuple[bool, bool, bool]:
     >>> judged("It is a city.", "It  is a city."), judged("It is a city.", "It is thumb a.")
     ((True, False, False), (False, True, True))
     """
-    expected, words = (Counter(_WORD.findall(one or "")) for one in (ideal, text))
+    expected, words = (Counter(_WORD.findall(text_there or "")) for text_there in (ideal, text))
     return (ideal or "").split() == text.split(), bool(words - expected), bool(expected - words)
 
 

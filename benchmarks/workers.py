@@ -47,7 +47,7 @@ def workers(path: Path, rounds: int) -> str:
     base = statistics.median(seconds for seconds, _ in said[1])
     rows = []
     for count, figures_said in said.items():
-        seconds, processor = (statistics.median(one) for one in zip(*figures_said, strict=True))
+        seconds, processor = (statistics.median(column) for column in zip(*figures_said, strict=True))
         size = f"{path.stat().st_size / 1e9:.2f}"
         rows.append([size, str(count), f"{seconds:.1f}", f"{seconds / base:.2f}", f"{processor:.1f}"])
     return harness.table(["bz2, GB", "workers", "seconds", "seconds / those of one", "processor seconds"], rows)

@@ -39,7 +39,8 @@ def main() -> None:
     """Write the tables."""
     tokenizer = spacy.blank("en").tokenizer
     alpha, upper, lower = (
-        re.compile(f"[{one}]") for one in (char_classes.ALPHA, char_classes.ALPHA_UPPER, char_classes.ALPHA_LOWER)
+        re.compile(f"[{char_class}]")
+        for char_class in (char_classes.ALPHA, char_classes.ALPHA_UPPER, char_classes.ALPHA_LOWER)
     )
     quotes = re.compile(f"[{char_classes.CONCAT_QUOTES}]")
     classes: dict[str, Callable[[str], object]] = {
@@ -48,19 +49,21 @@ def main() -> None:
         "lower": lower.match,
         "quote": quotes.match,
         "icon": re.compile(f"[{char_classes.ICONS}]").match,
-        "prefix": lambda one: one != "+" and tokenizer.find_prefix(one) == 1,
-        "suffix": lambda one: tokenizer.find_suffix(one) == 1,
-        "before_period": lambda one: (one.isascii() and one.isdigit()) or tokenizer.find_suffix(one + ".") == 1,
-        "symbol": lambda one: one in datatrove_text.PUNCTUATION_SET,
-        "terminal": lambda one: one in datatrove_text.TERMINAL_PUNCTUATION,
-        "sentence_end": lambda one: one in Sentencizer.default_punct_chars,
+        "prefix": lambda char_class: char_class != "+" and tokenizer.find_prefix(char_class) == 1,
+        "suffix": lambda char_class: tokenizer.find_suffix(char_class) == 1,
+        "before_period": lambda char_class: (
+            (char_class.isascii() and char_class.isdigit()) or tokenizer.find_suffix(char_class + ".") == 1
+        ),
+        "symbol": lambda char_class: char_class in datatrove_text.PUNCTUATION_SET,
+        "terminal": lambda char_class: char_class in datatrove_text.TERMINAL_PUNCTUATION,
+        "sentence_end": lambda char_class: char_class in Sentencizer.default_punct_chars,
     }
-    rules = {text: [one[65] for one in tokens] for text, tokens in tokenizer.rules.items()}
+    rules = {text: [char_class[65] for char_class in tokens] for text, tokens in tokenizer.rules.items()}
     values = {
         "source": f"spaCy {spacy.__version__} (MIT), datatrove (Apache-2.0); written by scripts/english_word_tables.py",
         "classes": {name: ranges(belongs) for name, belongs in classes.items()},
         "units": sorted(set(char_classes.UNITS.split("|"))),
-        "currencies": sorted(one.replace("\\", "") for one in set(char_classes.CURRENCY.split("|"))),
+        "currencies": sorted(char_class.replace("\\", "") for char_class in set(char_classes.CURRENCY.split("|"))),
         "kept": sorted(text for text, tokens in rules.items() if len(tokens) == 1),
         "split": sorted(tokens for tokens in rules.values() if len(tokens) > 1),
     }

@@ -23,7 +23,7 @@ def tokenizer_json(model: dict[str, Any], **parts: Any) -> dict[str, Any]:
     names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     added = [{"id": place, "content": name, "special": True} for place, name in enumerate(names)]
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    return {"version": "1.0", "model": model, "added_tokens": [one | flags for one in added]} | parts
+    return {"version": "1.0", "model": model, "added_tokens": [token_entry | flags for token_entry in added]} | parts
 
 
 def byte_pairs(change: Change = lambda data: None, **parts: Any) -> dict[str, Any]:

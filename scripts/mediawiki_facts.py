@@ -162,13 +162,13 @@ def grammar_of(code: str, mediawiki: Path) -> dict[str, list[list[str]]]:
     path = mediawiki / f"languages/data/grammarTransformations/{code}.json"
     cases = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     cases.pop("@metadata", None)
-    rules = {case: cases[one] if isinstance(one, str) else one for case, one in cases.items()}
+    rules = {case: cases[form] if isinstance(form, str) else form for case, form in cases.items()}
     if code in AFFIXES:
         rules = affixes_of((mediawiki / f"includes/languages/Language{code.capitalize()}.php").read_text("utf-8"))
     if code == "fi":
         rules = FINNISH
     return {
-        case: [[anchored(one[0]), re.sub(r"\$(\d)", r"\\\1", one[1])] for one in some if one[0] != "@metadata"]
+        case: [[anchored(form[0]), re.sub(r"\$(\d)", r"\\\1", form[1])] for form in some if form[0] != "@metadata"]
         for case, some in rules.items()
     }
 
@@ -257,9 +257,9 @@ def variants_of(code: str, mediawiki: Path, tried: dict[str, Any], names: dict[s
     return {
         "default": default,
         "codes": codes,
-        "tried": {one: [other] if isinstance(other, str) else other for one, other in tried.items()},
-        "names": {one: own.get(one, names.get(one, one)) for one in codes},
-        "without_manual": [one for one, level in levels if level == "disable"],
+        "tried": {variant: [other] if isinstance(other, str) else other for variant, other in tried.items()},
+        "names": {variant: own.get(variant, names.get(variant, variant)) for variant in codes},
+        "without_manual": [variant for variant, level in levels if level == "disable"],
         "separators": separators,
     }
 
@@ -274,8 +274,8 @@ def all_switches(members: dict[str, Any], kinds: dict[str, Any], case: int) -> l
     """Return the switches of all languages that are read as they are written (case 1), or in any case."""
     words = {
         word
-        for one in members.values()
-        for name, own in one.get("words", {}).items()
+        for member in members.values()
+        for name, own in member.get("words", {}).items()
         if kinds[name]["kind"] == "switch" and kinds[name]["case"] == case
         for word in own
     }
@@ -284,7 +284,9 @@ def all_switches(members: dict[str, Any], kinds: dict[str, Any], case: int) -> l
 
 def prefixes_of_all(members: dict[str, Any]) -> set[str]:
     """Return the prefixes of links to files, categories and other wikis in all languages, as cleaning folds them."""
-    spaces = [one["namespaces"][number] for one in members.values() if "namespaces" in one for number in ("6", "14")]
+    spaces = [
+        member["namespaces"][number] for member in members.values() if "namespaces" in member for number in ("6", "14")
+    ]
     return {*folded_prefixes(name for names in spaces for name in names if name), *members["-wikis"]["codes"]}
 
 
@@ -294,7 +296,7 @@ def main() -> None:
     mediawiki, configuration = map(Path, sys.argv[2:4])
     kinds, untranslated = facts["words"], set(facts["untranslatedOnWikipedia"])
     autonyms = dict(re.findall(r"^\t\t'([\w-]+)' => '((?:[^'\\]|\\.)*)'", names_php(mediawiki), re.MULTILINE))
-    autonyms |= {code: one["autonym"] for code, one in facts["languages"].items()}
+    autonyms |= {code: facts_of_code["autonym"] for code, facts_of_code in facts["languages"].items()}
     codes_php = (mediawiki / "includes/language/LanguageCode.php").read_text(encoding="utf-8")
     autonyms |= {other: autonyms[code] for other, code in other_codes(codes_php).items() if code in autonyms}
     settings = (configuration / "wmf-config/InitialiseSettings.php").read_text(encoding="utf-8")
@@ -303,25 +305,25 @@ def main() -> None:
     wikis, projects = languages_of_wikis(settings, set(facts["languages"])), project_names(namespaces)
     project_of = {wikis.get(wiki, wiki): projects.get(f"{wiki}wiki".replace("-", "_")) for wiki in langlist}
     members: dict[str, Any] = {}
-    for code, one in facts["languages"].items():
-        if "4" in one["namespaces"]:
-            one["namespaces"]["4"]["name"] = project_of.get(code) or projects["wikipedia"]
+    for code, facts_of_code in facts["languages"].items():
+        if "4" in facts_of_code["namespaces"]:
+            facts_of_code["namespaces"]["4"]["name"] = project_of.get(code) or projects["wikipedia"]
         members[code] = {
-            "fallback": [other for other in one["fallback"] if other in facts["languages"]],
+            "fallback": [other for other in facts_of_code["fallback"] if other in facts["languages"]],
             "namespaces": {
                 number: [space["name"], *space.get("aliases", []), *dict.fromkeys(space.get("gender", {}).values())]
-                for number, space in one["namespaces"].items()
+                for number, space in facts_of_code["namespaces"].items()
             },
-            "words": words_of(kinds, one.get("words", {})),
-            "numbers": numbers_of(code, one["numbers"], untranslated),
-            "plural": PLURALS.get(code, one.get("plural", [])),
+            "words": words_of(kinds, facts_of_code.get("words", {})),
+            "numbers": numbers_of(code, facts_of_code["numbers"], untranslated),
+            "plural": PLURALS.get(code, facts_of_code.get("plural", [])),
             "grammar": grammar_of(code, mediawiki),
-            "calendar": calendar_of([code, *one["fallback"]], mediawiki),
+            "calendar": calendar_of([code, *facts_of_code["fallback"]], mediawiki),
         }
         if not members[code]["grammar"]:
             del members[code]["grammar"]
-        if "variants" in one:
-            members[code]["variants"] = variants_of(code, mediawiki, one["variants"], autonyms)
+        if "variants" in facts_of_code:
+            members[code]["variants"] = variants_of(code, mediawiki, facts_of_code["variants"], autonyms)
     members["en"]["kinds"] = {
         name: [kind["kind"], kind["case"]] for name, kind in kinds.items() if kind["kind"] in KINDS or name in OPTIONS
     }
@@ -334,9 +336,14 @@ def main() -> None:
     members["-all"] = {
         "prefixes": sorted(prefixes_of_all(members)),
         "variants": {
-            variant: code for code, one in members.items() if "variants" in one for variant in one["variants"]["codes"]
+            variant: code
+            for code, facts_of_code in members.items()
+            if "variants" in facts_of_code
+            for variant in facts_of_code["variants"]["codes"]
         },
-        "redirect": sorted({word for one in members.values() for word in one.get("words", {}).get("redirect", [])}),
+        "redirect": sorted(
+            {word for facts_of_code in members.values() for word in facts_of_code.get("words", {}).get("redirect", [])}
+        ),
         "switches": [all_switches(members, kinds, case) for case in (1, 0)],
     }
     OUTPUT.write_bytes(archive(members))

@@ -210,7 +210,10 @@ def order() -> Picture:
         turn = np.argsort(calculated.windows(1).shards)[numbers // rows]
         picture.words(x + 155, 22, title, 15, look="ink bold")
         width, height = 310 / len(numbers), 216 / shards
-        dots = [f"M{x + place * width:.1f} {34 + one * height:.0f}v6" for place, one in enumerate(turn.tolist())]
+        dots = [
+            f"M{x + place * width:.1f} {34 + row_of_dot * height:.0f}v6"
+            for place, row_of_dot in enumerate(turn.tolist())
+        ]
         picture.parts.append(f'<path d="{"".join(dots)}" class="s-edge" stroke-width="1.2"/>')
         picture.parts.append(f'<rect x="{x}" y="32" width="310" height="220" fill="none" class="s-line"/>')
         picture.words(x + 155, 270, "rows of an epoch, in the order in which they come", 12, "quiet")

@@ -169,10 +169,11 @@ def steps_of_commands(theirs: Path, out: Path) -> dict[str, Sequence[list[str] |
         "recipes": [["recipes", "show", recipe] for recipe in recipes[:2]],
         "show": [["show", build] for build in opened],
         "stats": [["stats", tokenizer] for tokenizer in opened]
-        + [["stats", texts, "--vocab", one] for one in tokenizers],
+        + [["stats", texts, "--vocab", chosen] for chosen in tokenizers],
         "report": [["report", build, "--output", f"{to}/report.html"] for build in opened],
         "diff": [["diff", build, whole] for build in opened],
-        "verify": [["verify", build] for build in opened] + [["verify", one, "--duplicates"] for one in opened[:2]],
+        "verify": [["verify", build] for build in opened]
+        + [["verify", chosen, "--duplicates"] for chosen in opened[:2]],
         "clean-up": [["clean-up", folder] for folder in [*opened, *begun]],
         "export": [["export", build, "--to", "jsonl", "--output", f"{to}/export"] for build in opened],
         "publish": [["publish", build, f"{to}/published"] for build in opened],
@@ -236,9 +237,9 @@ def steps_of_commands(theirs: Path, out: Path) -> dict[str, Sequence[list[str] |
                 for recipe in recipes[:3]
             ),
             *(
-                f"import bertdata; bertdata.{name}.from_pretrained({one!r})"
+                f"import bertdata; bertdata.{name}.from_pretrained({chosen!r})"
                 for name in ("SentenceSegmenter", "WordPieceTokenizer")
-                for one in [*tokenizers, *builds[:1]]
+                for chosen in [*tokenizers, *builds[:1]]
             ),
             *(f"from bertdata.formats import export; export({build!r}, 'jsonl', {to + '/made'!r})" for build in opened),
             *(

@@ -126,11 +126,13 @@ def test_the_two_models_of_the_tiny_run_are_of_one_size_and_trained_alike(tmp_pa
     )
     info = replace(info, vocab_size=2000)
     sizes, others = {}, []
-    for one in map(parse, called[1:]):
-        overrides = dict(given.split("=", 1) for given in one.config_overrides)
-        config = resolve_config(one.config, info, overrides)
+    for arguments in map(parse, called[1:]):
+        overrides = dict(given.split("=", 1) for given in arguments.config_overrides)
+        config = resolve_config(arguments.config, info, overrides)
         sizes[config.model_type] = sum(weight.numel() for weight in model_class(config, info)(config).parameters())
-        others.append({name: vars(one)[name] for name in ("shards", "max_steps", "batch_size", "seed", "packing")})
+        others.append(
+            {name: vars(arguments)[name] for name in ("shards", "max_steps", "batch_size", "seed", "packing")}
+        )
     assert sizes == {"bert": 675_920, "modernbert": 672_976}
     assert others[0] == others[1]
 

@@ -88,13 +88,13 @@ def read_multiple_choice(
         return read_questions(path, *named, unlabelled=is_unlabelled(split))
 
     train = paths["train"]
-    number = max(len(one.label.texts) for split, path in paths.items() for one in read(split, path))
+    number = max(len(question.label.texts) for split, path in paths.items() for question in read(split, path))
     if 0 < len(columns.labels) < number:
         raise ConfigError(
             f"--labels names {len(columns.labels)} choices, and an example has {number}; expected a name for each place"
         )
     choice_columns = question_columns(train, columns.text_columns, columns.choice_columns, columns.label_column)[1]
-    questions = (one.label for one in read("train", train))
+    questions = (question.label for question in read("train", train))
     names = columns.labels or names_of_choices(questions, number, choice_columns, train)
 
     def targets(split: str, texts: Sequence[LabelledText[Choices]]) -> list[tuple[LabelledText[Choices], int | None]]:

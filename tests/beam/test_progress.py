@@ -35,9 +35,9 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    one = Clock()
-    monkeypatch.setattr("time.monotonic", one)
-    return one
+    time_now = Clock()
+    monkeypatch.setattr("time.monotonic", time_now)
+    return time_now
 
 
 def stage(folder: Path | str, weights: list[int], title: str = "clean books", unit: str = "B") -> Expected:
@@ -56,14 +56,14 @@ def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def test_what_is_done_is_the_weight_of_the_records_that_are_there(tmp_path: Path) -> None:
-    one = stage(tmp_path, [5, 30, 65])
-    assert one.done() == 0
-    finish(one, 1)
+    expected = stage(tmp_path, [5, 30, 65])
+    assert expected.done() == 0
+    finish(expected, 1)
     (tmp_path / "part-00000.parquet").touch()
     (tmp_path / "part-00007.json").touch()
-    assert one.done() == 30
-    finish(one, 0, 2)
-    assert one.done() == 100
+    assert expected.done() == 30
+    finish(expected, 0, 2)
+    assert expected.done() == 100
 
 
 def test_progress_weighs_tasks_by_bytes_and_counts_other_units(tmp_path: Path) -> None:
@@ -74,18 +74,18 @@ def test_progress_weighs_tasks_by_bytes_and_counts_other_units(tmp_path: Path) -
 
 
 def test_records_may_lie_in_several_folders(tmp_path: Path) -> None:
-    one = Expected("write shards", {str(tmp_path / "a" / "x.json"): 1, str(tmp_path / "b" / "x.json"): 2})
-    assert one.directories() == {str(tmp_path / "a"), str(tmp_path / "b")}
-    finish(one, 1)
-    assert one.done() == 2
+    expected = Expected("write shards", {str(tmp_path / "a" / "x.json"): 1, str(tmp_path / "b" / "x.json"): 2})
+    assert expected.directories() == {str(tmp_path / "a"), str(tmp_path / "b")}
+    finish(expected, 1)
+    assert expected.done() == 2
 
 
 def test_a_stage_at_a_url_is_looked_at_every_five_seconds(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     folder = f"memory://{uuid.uuid4().hex}"
-    one = stage(folder, [1, 1])
-    progress = Progress([one])
+    expected = stage(folder, [1, 1])
+    progress = Progress([expected])
     progress.update()
-    finish(one, 0, 1)
+    finish(expected, 0, 1)
     clock.now += 4.9
     progress.update()
     assert shown(capsys) == []
@@ -201,8 +201,8 @@ def test_a_later_stage_waits_for_the_one_before_it(
 def test_a_long_step_has_a_line_after_a_minute_and_then_ever_more_seldom(
     tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one = stage(tmp_path, [10] * 10)
-    progress, began, times = Progress([one]), clock.now, []
+    expected = stage(tmp_path, [10] * 10)
+    progress, began, times = Progress([expected]), clock.now, []
     for second in range(0, 2400, 10):
         clock.now = began + second
         progress.update()
@@ -216,10 +216,10 @@ def test_a_long_step_has_a_line_after_a_minute_and_then_ever_more_seldom(
 def test_a_long_step_says_how_far_it_is_and_what_is_left(
     tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one = stage(tmp_path, [10] * 10)
-    finish(one, 0, 1)
-    progress = Progress([one])
-    finish(one, 2, 3)
+    expected = stage(tmp_path, [10] * 10)
+    finish(expected, 0, 1)
+    progress = Progress([expected])
+    finish(expected, 2, 3)
     clock.now += 60
     progress.update()
     [line] = shown(capsys)
@@ -229,12 +229,12 @@ def test_a_long_step_says_how_far_it_is_and_what_is_left(
 def test_a_step_that_is_done_is_not_shown_and_a_resumed_one_starts_where_it_was(
     tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before, one = stage(tmp_path / "a", [5], "clean wikipedia"), stage(tmp_path / "b", [10] * 10)
+    before, resumed_stage = stage(tmp_path / "a", [5], "clean wikipedia"), stage(tmp_path / "b", [10] * 10)
     finish(before, 0)
-    finish(one, *range(6))
-    progress = Progress([before, one])
+    finish(resumed_stage, *range(6))
+    progress = Progress([before, resumed_stage])
     progress.update()
-    finish(one, *range(6, 10))
+    finish(resumed_stage, *range(6, 10))
     clock.now += 4
     progress.update()
     [line] = shown(capsys)
@@ -244,10 +244,10 @@ def test_a_step_that_is_done_is_not_shown_and_a_resumed_one_starts_where_it_was(
 def test_a_step_that_fails_is_left_at_what_is_done(
     tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one, next_one = stage(tmp_path / "a", [10] * 10), stage(tmp_path / "b", [1], "write shards")
-    progress = Progress([one, next_one])
+    failing, next_one = stage(tmp_path / "a", [10] * 10), stage(tmp_path / "b", [1], "write shards")
+    progress = Progress([failing, next_one])
     progress.update()
-    finish(one, 0, 1)
+    finish(failing, 0, 1)
     progress.update(final=True)
     [line] = shown(capsys)
     assert line.endswith("clean books       stopped after 20 B of 100 B")
@@ -277,10 +277,10 @@ def test_no_bar_ends_without_a_rate(tmp_path: Path, clock: Clock, monkeypatch: p
 def test_a_terminal_gets_one_moving_line(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    one = stage(tmp_path, [10] * 10)
-    progress = Progress([one])
+    expected = stage(tmp_path, [10] * 10)
+    progress = Progress([expected])
     for number in range(10):
-        finish(one, number)
+        finish(expected, number)
         clock.now += 1
         progress.update()
     text = terminal.getvalue()

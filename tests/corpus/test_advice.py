@@ -137,8 +137,10 @@ def test_at_most_one_warning_is_about_the_language_and_one_language_is_advised(
         warnings = warnings_of(
             source(language_counts, unit), vocabulary, [record(english, 2)], sentences={"language": language}
         )
-        assert sum(one["about"] in ("language", "language of documents") for one in warnings) <= 1
-        advised = {value for one in warnings for flag, value in VALUE.findall(one["remedy"]) if flag == "--sentences"}
+        assert sum(warning["about"] in ("language", "language of documents") for warning in warnings) <= 1
+        advised = {
+            value for warning in warnings for flag, value in VALUE.findall(warning["remedy"]) if flag == "--sentences"
+        }
         assert len(advised - {"auto"}) <= 1
 
 
@@ -210,7 +212,7 @@ def test_what_the_sources_say_and_what_the_text_is_decide_together(
     language: str, language_counts: dict[str, int], english: int, about: str, remedy: str
 ) -> None:
     warnings = warnings_of(source(language_counts, "pages"), {}, [record(english)], sentences={"language": language})
-    chosen = [(one["about"], one["remedy"]) for one in warnings if one["about"].startswith("language")]
+    chosen = [(warning["about"], warning["remedy"]) for warning in warnings if warning["about"].startswith("language")]
     assert chosen == ([(about, remedy)] if about else [])
 
 
@@ -229,9 +231,11 @@ def test_of_documents_in_no_known_language_another_model_is_advised(model: str, 
 
 def test_of_full_rows_the_objective_is_not_advised_again() -> None:
     state = Choices(objective=ExamplesConfig(objective="full-sentences").objective)
-    remedies = {one["about"]: one["remedy"] for one in of(state, "en", {}, 100, "rows")}
+    remedies = {warning["about"]: warning["remedy"] for warning in of(state, "en", {}, 100, "rows")}
     assert "choose --objective" not in str(remedies["length of documents"])
-    others = {one["about"]: one["remedy"] for one in of(replace(state, objective="nsp"), "en", {}, 100, "rows")}
+    others = {
+        warning["about"]: warning["remedy"] for warning in of(replace(state, objective="nsp"), "en", {}, 100, "rows")
+    }
     assert "choose --objective full-sentences" in str(others["length of documents"])
 
 
@@ -257,7 +261,9 @@ def test_plain_text_is_known_by_the_files_of_a_build(name: str, is_plain: bool) 
 @pytest.mark.parametrize("about", ["length of sentences", "line breaks"])
 def test_what_a_line_of_txt_is_is_said_to_builds_of_txt_alone(about: str) -> None:
     remedies = {
-        unit: next(str(one["remedy"]) for one in of(Choices("nsp"), "en", {}, 100, unit) if one["about"] == about)
+        unit: next(
+            str(warning["remedy"]) for warning in of(Choices("nsp"), "en", {}, 100, unit) if warning["about"] == about
+        )
         for unit in ("rows", "pages")
     }
     assert (".txt" in remedies["rows"], ".txt" in remedies["pages"]) == (True, False)

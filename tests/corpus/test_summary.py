@@ -117,8 +117,8 @@ def test_a_build_shows_its_figures() -> None:
 def test_the_rows_of_a_build_stand_in_the_order_of_its_stages() -> None:
     counts = {"documents_sharing_id": 1204, "tokens_borrowed": 1050, "predictions_capped_rows": 1012}
     mix = {"en": {"tokens": 1200, "epochs": 1.0}, "de": {"tokens": 800, "epochs": 2.5, "weight": 3.0}}
-    one = manifest(counts, max_predictions_per_seq=20) | {"mix": mix}
-    one["splits"]["validation"] = one["splits"]["train"] | {"shards": [{"bytes": 999}]}
+    values = manifest(counts, max_predictions_per_seq=20) | {"mix": mix}
+    values["splits"]["validation"] = values["splits"]["train"] | {"shards": [{"bytes": 999}]}
     split = [
         (
             "  documents with the id of another",
@@ -129,7 +129,7 @@ def test_the_rows_of_a_build_stand_in_the_order_of_its_stages() -> None:
         ("  rows at the limit", "1,012 of 20"),
         ("  tokens used twice, a B was borrowed", "1,050"),
     ]
-    assert build_rows(one) == [
+    assert build_rows(values) == [
         ("wikipedia: pages in", "1,234"),
         ("  dropped, redirect", "1,144"),
         ("  documents", "90 (5.5 MB of text)"),
@@ -186,9 +186,9 @@ def test_what_is_broken_is_named_with_its_place_and_each_reason_comes_before_a_s
 
 @pytest.mark.parametrize(("length", "shown"), [(0, "20.00%"), (160, "36.00%")])
 def test_packed_rows_show_their_padding(length: int, shown: str) -> None:
-    one = manifest({"rows": 1000, "row_tokens": 102_400})
-    one["info"]["examples"] |= {"pack_length": length, "max_seq_length": 128}
-    assert dict(build_rows(one))["  packed into"] == f"1,000 rows, {shown} of them padding"
+    values = manifest({"rows": 1000, "row_tokens": 102_400})
+    values["info"]["examples"] |= {"pack_length": length, "max_seq_length": 128}
+    assert dict(build_rows(values))["  packed into"] == f"1,000 rows, {shown} of them padding"
 
 
 def test_a_static_build_shows_what_became_of_the_predicted_tokens() -> None:

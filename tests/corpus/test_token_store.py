@@ -125,14 +125,14 @@ def test_documents_that_share_an_id_stand_in_an_order_of_their_own(tmp_path: Pat
     blocks = []
     for number, tables in enumerate([[documents(first), documents(second)], [documents(second), documents(first)]]):
         slices = stored(tmp_path, tables, f"{number}.arrow")[1]
-        blocks.append(load([one for token_slice in slices for one in token_slice]))
+        blocks.append(load([batch for token_slice in slices for batch in token_slice]))
     assert same(blocks[0], blocks[1])
     assert len(blocks[0].document_ends) == 2
 
 
 def test_slices_lie_in_the_file_and_do_not_overlap(tmp_path: Path) -> None:
     _, slices = stored(tmp_path, [documents(TEXTS)])
-    places = sorted((one.offset, one.offset + one.length) for token_slice in slices for one in token_slice)
+    places = sorted((place.offset, place.offset + place.length) for token_slice in slices for place in token_slice)
     assert all(end <= start for (_, end), (start, _) in pairwise(places))
     assert places[-1][1] <= (tmp_path / "tokens.arrow").stat().st_size
 
@@ -196,25 +196,25 @@ def test_ids_past_65535_do_not_wrap(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["cut off", "shifted"])
 def test_a_damaged_token_store_is_an_error_that_names_file_and_byte(tmp_path: Path, damage: str) -> None:
     _, slices = stored(tmp_path, [documents(TEXTS)])
-    one = slices[2][0]
+    damaged = slices[2][0]
     data = (tmp_path / "tokens.arrow").read_bytes()
-    changed = data[: one.offset + one.length // 2] if damage == "cut off" else b"12345678" + data
+    changed = data[: damaged.offset + damaged.length // 2] if damage == "cut off" else b"12345678" + data
     (tmp_path / "tokens.arrow").write_bytes(changed)
-    with pytest.raises(InputError, match=rf"tokens\.arrow, byte {one.offset}: the token store is damaged"):
-        list(read_slices([one], token_schema(TOKENIZER)))
+    with pytest.raises(InputError, match=rf"tokens\.arrow, byte {damaged.offset}: the token store is damaged"):
+        list(read_slices([damaged], token_schema(TOKENIZER)))
 
 
 def test_damaged_offsets_in_a_token_store_are_an_error_and_read_nothing_beyond_it(tmp_path: Path) -> None:
     _, slices = stored(tmp_path, [documents(TEXTS)])
-    one = slices[2][0]
+    damaged = slices[2][0]
     data = bytearray((tmp_path / "tokens.arrow").read_bytes())
-    [batch] = read_slices([one], token_schema(TOKENIZER))
+    [batch] = read_slices([damaged], token_schema(TOKENIZER))
     offsets = batch["tokens"].offsets.to_numpy().tobytes()
-    place = bytes(data).index(offsets, one.offset)
+    place = bytes(data).index(offsets, damaged.offset)
     data[place + 4 : place + 8] = (1 << 30).to_bytes(4, "little")
     (tmp_path / "tokens.arrow").write_bytes(bytes(data))
     with pytest.raises(InputError, match="the token store is damaged"):
-        load([one])
+        load([damaged])
 
 
 def test_a_missing_token_file_is_an_error_that_names_it(tmp_path: Path) -> None:

@@ -86,18 +86,20 @@ def test_a_tag_and_a_broken_character_among_thousands_of_tokens_are_no_matter() 
 
 
 def test_the_warnings_of_a_build_are_a_block_of_lines_those_of_later_phases_with_their_names() -> None:
-    one = {"about": "copies", "found": "half are copies", "remedy": "use --dedup"}
+    copies_warning = {"about": "copies", "found": "half are copies", "remedy": "use --dedup"}
     two = {"about": "[UNK]", "found": "9% are [UNK]", "remedy": "train a vocabulary"}
     title = "(thresholds: docs/warnings.md)"
     lines = ["  copies: half are copies", "    use --dedup"]
-    assert warning_lines({"warnings": [one]}) == [f"1 warning {title}", *lines]
-    assert warning_lines({"warnings": [one, two]}) == [
+    assert warning_lines({"warnings": [copies_warning]}) == [f"1 warning {title}", *lines]
+    assert warning_lines({"warnings": [copies_warning, two]}) == [
         f"2 warnings {title}",
         *lines,
         "  [UNK]: 9% are [UNK]",
         "    train a vocabulary",
     ]
-    assert warning_lines({"phases": {"128": {"warnings": [one]}, "512": {"warnings": [one, two]}}}) == [
+    assert warning_lines(
+        {"phases": {"128": {"warnings": [copies_warning]}, "512": {"warnings": [copies_warning, two]}}}
+    ) == [
         f"2 warnings {title}",
         *lines,
         "  phase 512, [UNK]: 9% are [UNK]",
@@ -108,8 +110,12 @@ def test_the_warnings_of_a_build_are_a_block_of_lines_those_of_later_phases_with
 
 def test_on_a_terminal_the_lines_of_a_warning_are_wrapped_at_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bertdata.io.console.terminal_columns", lambda: 26)
-    one = {"about": "copies", "found": "half of all are copies", "remedy": "leave them out with --dedup exact"}
-    assert warning_lines({"warnings": [one]})[1:] == [
+    copies_warning = {
+        "about": "copies",
+        "found": "half of all are copies",
+        "remedy": "leave them out with --dedup exact",
+    }
+    assert warning_lines({"warnings": [copies_warning]})[1:] == [
         "  copies: half of all are",
         "    copies",
         "    leave them out with",

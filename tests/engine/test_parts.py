@@ -36,10 +36,10 @@ def task(directory: Path | str, name: str = "part-00000", mark: str = "f1", **op
     return Task(str(directory), name, ".bin", mark, 7, "payload", **options)
 
 
-def work(one: Task, file: BinaryIO) -> Counters:
+def work(part: Task, file: BinaryIO) -> Counters:
     counters = Counters()
     file.write(b"payload ")
-    file.write(memoryview(b"of " + one.fingerprint.encode()))
+    file.write(memoryview(b"of " + part.fingerprint.encode()))
     counters.add("pages", 3)
     counters.add("pages")
     counters.drop("redirect", 2)
@@ -48,7 +48,7 @@ def work(one: Task, file: BinaryIO) -> Counters:
     return counters
 
 
-def never(one: Task, file: BinaryIO) -> Counters:
+def never(part: Task, file: BinaryIO) -> Counters:
     raise AssertionError("the work was done twice")
 
 
@@ -66,17 +66,17 @@ def test_a_part_is_written_with_its_record_and_done_once(tmp_path: Path) -> None
 
 
 def test_a_record_can_lie_apart_from_its_data(tmp_path: Path) -> None:
-    one = task(tmp_path / "data", records=str(tmp_path / "stages"))
-    run_once(one, work)
+    part = task(tmp_path / "data", records=str(tmp_path / "stages"))
+    run_once(part, work)
     assert os.listdir(tmp_path / "data") == ["part-00000.bin"]
     assert os.listdir(tmp_path / "stages") == ["part-00000.json"]
-    assert one.failure_path == str(tmp_path / "stages" / "part-00000.failure")
+    assert part.failure_path == str(tmp_path / "stages" / "part-00000.failure")
 
 
 def test_a_failure_is_told_beside_the_record(tmp_path: Path) -> None:
-    one = task(tmp_path / "data")
-    assert one.failure_path == str(tmp_path / "data" / "part-00000.failure")
-    assert one.record_path == str(tmp_path / "data" / "part-00000.json")
+    part = task(tmp_path / "data")
+    assert part.failure_path == str(tmp_path / "data" / "part-00000.failure")
+    assert part.record_path == str(tmp_path / "data" / "part-00000.json")
 
 
 def test_parts_are_made_at_urls_too() -> None:
@@ -98,7 +98,7 @@ def test_another_fingerprint_makes_the_part_again(tmp_path: Path) -> None:
 def test_work_that_fails_leaves_neither_part_nor_record(tmp_path: Path) -> None:
     run_once(task(tmp_path), work)
 
-    def fail(one: Task, file: BinaryIO) -> Counters:
+    def fail(part: Task, file: BinaryIO) -> Counters:
         file.write(b"half")
         raise InputError("bad source")
 
@@ -146,7 +146,7 @@ def test_a_build_killed_between_data_and_record_does_the_part_again(
 
 
 def test_what_pyarrow_writes_through_the_hash_is_what_lies_on_disk(tmp_path: Path) -> None:
-    def parquet(one: Task, file: BinaryIO) -> Counters:
+    def parquet(part: Task, file: BinaryIO) -> Counters:
         table = pa.table({"x": list(range(10_000))})
         with pq.ParquetWriter(file, table.schema) as writer:
             writer.write_table(table)

@@ -114,6 +114,6 @@ def best_answers(
                 candidates.append((start[number][first] + end[number][last], places[first][0], places[last][1]))
     if not candidates:
         return ""
-    score, begin, stop = max(candidates, key=lambda one: one[0])
+    score, begin, stop = max(candidates, key=lambda candidate: candidate[0])
     assert least is not None
     return "" if threshold is not None and least - score > threshold else context[begin:stop]

@@ -62,7 +62,7 @@ def examples(folder: Path, task: str, name: str, flags: str, content: str) -> st
         )
     if "label_ids" in encoded:
         several = zip(shown, encoded["label_ids"].to_pylist(), strict=True)
-        return "; ".join(f"{text}/{' '.join(labels[one] for one in ids)}" for text, ids in several)
+        return "; ".join(f"{text}/{' '.join(labels[token_id] for token_id in ids)}" for text, ids in several)
     if task == "token-classification":
         learned = {labels[label] for label in encoded["labels"].flatten().to_pylist() if label >= 0}
         assert (
@@ -73,9 +73,9 @@ def examples(folder: Path, task: str, name: str, flags: str, content: str) -> st
     return "; ".join(shown)
 
 
-def words(one: Sentence) -> str:
-    tags = one.tags or (None,) * len(one.words)
-    return " ".join(f"{word}/{'' if tag is None else tag}" for word, tag in zip(one.words, tags, strict=True))
+def words(sentence: Sentence) -> str:
+    tags = sentence.tags or (None,) * len(sentence.words)
+    return " ".join(f"{word}/{'' if tag is None else tag}" for word, tag in zip(sentence.words, tags, strict=True))
 
 
 SHOWN: dict[str, Callable[[Any], str]] = {

@@ -44,7 +44,7 @@ def ours(tokenizer: Any, questions: list[tuple[str, str, list[str]]], length: in
     encoded = encode_multiple_choice(tokenizer, texts, choices, max_seq_length=length)
     columns = {name: encoded.columns[name] for name in encoded.columns if name != "label"}
     apart, rows = choices_apart(pa.record_batch(columns))
-    assert rows.tolist() == list(chain(*([number] * len(one) for number, one in enumerate(choices))))
+    assert rows.tolist() == list(chain(*([number] * len(answers_of) for number, answers_of in enumerate(choices))))
     return [list(row.values()) for row in apart.to_pylist()]
 
 

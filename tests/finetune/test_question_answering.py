@@ -70,11 +70,11 @@ def test_windows_and_positions_are_those_of_transformers(fast: Any, data: st.Dat
     answers = ((text, begin),) if text and text == text.strip() else ()
     stride = data.draw(st.integers(0, 5))
     length = len(TOKENIZER.encode(question)) + 4 + stride + data.draw(st.integers(0, 12))
-    one = Question("q", question, context, answers)
+    asked = Question("q", question, context, answers)
     encoded = encode_question_answering(
-        TOKENIZER, [one], max_seq_length=length, doc_stride=stride, max_query_length=0, drop_misplaced=False
+        TOKENIZER, [asked], max_seq_length=length, doc_stride=stride, max_query_length=0, drop_misplaced=False
     )
-    assert rows(encoded) == ordered(expected_rows(fast, [one], length, stride))
+    assert rows(encoded) == ordered(expected_rows(fast, [asked], length, stride))
 
 
 def story_questions(text: str, number: int) -> list[Question]:
@@ -116,8 +116,8 @@ def test_rows_of_real_articles_are_those_of_transformers(tmp_path: Path) -> None
 
 
 def test_an_answer_in_the_last_token_of_a_window_is_labelled_with_that_token() -> None:
-    one = Question("q", "un", "the un able", (("able", 7),))
-    [row] = rows(encode_question_answering(TOKENIZER, [one], max_seq_length=32, doc_stride=4))
+    asked = Question("q", "un", "the un able", (("able", 7),))
+    [row] = rows(encode_question_answering(TOKENIZER, [asked], max_seq_length=32, doc_stride=4))
     last = len(row["input_ids"]) - 2
     assert TOKENIZER.decode(row["input_ids"][row["start_positions"] : row["end_positions"] + 1]) == "able"
     assert row["end_positions"] == last
@@ -160,11 +160,11 @@ def test_white_space_before_a_question_is_left_out_as_by_the_recipe(model: str) 
 
 
 def test_a_question_over_its_length_is_cut_and_counted() -> None:
-    one = Question("q", "the " * 70, "un able")
-    encoded = encode_question_answering(TOKENIZER, [one])
+    asked = Question("q", "the " * 70, "un able")
+    encoded = encode_question_answering(TOKENIZER, [asked])
     assert rows(encoded)[0]["token_type_ids"].index(1) == 66
     assert (encoded.counts["truncated_examples"], encoded.counts["truncated_tokens"]) == (1, 6)
-    whole = encode_question_answering(TOKENIZER, [one], max_query_length=0)
+    whole = encode_question_answering(TOKENIZER, [asked], max_query_length=0)
     assert rows(whole)[0]["token_type_ids"].index(1) == 72
 
 
@@ -181,8 +181,8 @@ def test_answers_that_do_not_stand_where_they_say_are_counted_and_the_next_one_i
 
 def test_an_answer_longer_than_any_window_is_counted() -> None:
     context = "the un " * 10
-    one = Question("q", "the", context, ((context.strip(), 0),))
-    encoded = encode_question_answering(TOKENIZER, [one], max_seq_length=14, doc_stride=2)
+    asked = Question("q", "the", context, ((context.strip(), 0),))
+    encoded = encode_question_answering(TOKENIZER, [asked], max_seq_length=14, doc_stride=2)
     assert encoded.counts["answers_in_no_window"] == 1
     assert set(encoded.columns["start_positions"].to_pylist()) == {0}
     short = Question("q", "the", context, (("the", 0),))

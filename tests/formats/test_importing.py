@@ -279,14 +279,14 @@ def test_of_several_rows_that_do_not_fit_the_first_is_named(tmp_path: Path, voca
 
 
 def test_files_of_two_kinds_are_not_mixed(tmp_path: Path, vocab: str) -> None:
-    one = written(tmp_path, fields())
+    first_kind = written(tmp_path, fields())
     other = written(
         tmp_path, fields(masked_lm_positions=[2], masked_lm_ids=[3], masked_lm_weights=[1.0]), name="b.tfrecord"
     )
     with pytest.raises(
         InputError, match=r"b\.tfrecord: has rows of 8 tokens and 1 predictions at most, the first file 8"
     ):
-        import_shards({"train": [one, other]}, vocab, str(tmp_path / "out"))
+        import_shards({"train": [first_kind, other]}, vocab, str(tmp_path / "out"))
 
 
 def test_fields_that_are_missing_and_objectives_that_do_not_fit_are_told(tmp_path: Path, vocab: str) -> None:

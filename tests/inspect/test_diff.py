@@ -92,9 +92,9 @@ def test_a_build_and_a_task_are_compared_in_a_few_lines(tmp_path: Path, capsys: 
 
 def test_tasks_differ_by_their_settings_and_their_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     build = write_build(tmp_path / "a", documents=20)
-    one = encoded(tmp_path / "b", build, 9)
+    other_task = encoded(tmp_path / "b", build, 9)
     other = encoded(tmp_path / "c", build, 6, "--max-seq-length", "16")
-    why, how = printed(capsys, one, other).split("how they differ")
+    why, how = printed(capsys, other_task, other).split("how they differ")
     assert "    max_seq_length" in why
     assert "    train: train.jsonl" in why
     assert "the same in both" in why

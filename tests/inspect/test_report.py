@@ -135,16 +135,19 @@ def test_the_tiles_are_the_figures_of_all_splits_together(build: Path) -> None:
     root = parsed(report_html(str(build)))
     shown = {text_of(cell[0]): text_of(cell[1]) for tiles in root.iter("dl") for cell in tiles}
     figures = [measure(shards) for shards in open_splits(str(build))]
-    rows, tokens = sum(split_figures.rows for split_figures in figures), sum(one.tokens for one in figures)
+    rows, tokens = (
+        sum(split_figures.rows for split_figures in figures),
+        sum(each_split.tokens for each_split in figures),
+    )
     ordinary, unknown = (
         sum(split_figures.ordinary_tokens for split_figures in figures),
-        sum(one.unknown_tokens for one in figures),
+        sum(each_split.unknown_tokens for each_split in figures),
     )
     assert shown == {
         "examples": f"{rows:,}",
         "tokens in rows": f"{tokens:,}",
         "fill": f"{tokens / (rows * figures[0].max_seq_length):.1%}",
-        "realised mask rate": f"{sum(one.predictions for one in figures) / ordinary:.2%}",
+        "realised mask rate": f"{sum(each_split.predictions for each_split in figures) / ordinary:.2%}",
         "[UNK]": f"{unknown / ordinary:.3%}",
     }
 
@@ -152,21 +155,27 @@ def test_the_tiles_are_the_figures_of_all_splits_together(build: Path) -> None:
 def test_each_split_has_its_lengths_labels_and_masks(build: Path) -> None:
     shown = text_of(parsed(report_html(str(build))))
     for shards in open_splits(str(build)):
-        one = measure(shards)
-        filled = f"{shards.split}: {one.rows:,} rows, {one.fill:.1%} of {one.max_seq_length} tokens filled"
-        assert f" to {one.max_seq_length}" in shown
+        measured = measure(shards)
+        filled = (
+            f"{shards.split}: {measured.rows:,} rows, {measured.fill:.1%} of {measured.max_seq_length} tokens filled"
+        )
+        assert f" to {measured.max_seq_length}" in shown
         assert filled in shown
-        assert f"{shards.split}: {mask_text(one)}." in shown
+        assert f"{shards.split}: {mask_text(measured)}." in shown
         if shards.info.label:
             names = label_texts(shards.expect_pretraining().objective)
-            for name, number in zip(names, one.labels, strict=True):
-                assert f"{name}: {number:,} ({number / sum(one.labels):.1%})" in shown
+            for name, number in zip(names, measured.labels, strict=True):
+                assert f"{name}: {number:,} ({number / sum(measured.labels):.1%})" in shown
             assert f"{shards.split}, {shards.info.label}" in shown
-        if one.masked is not None and one.kept is not None:
-            kinds = {"[MASK]": one.masked, "random token": one.predictions - one.masked - one.kept, "kept": one.kept}
+        if measured.masked is not None and measured.kept is not None:
+            kinds = {
+                "[MASK]": measured.masked,
+                "random token": measured.predictions - measured.masked - measured.kept,
+                "kept": measured.kept,
+            }
             for kind, number in kinds.items():
-                assert f"{kind}: {number:,} ({number / one.predictions:.1%})" in shown
-        assert ("tokens at predicted positions" in shown) == (one.masked is not None)
+                assert f"{kind}: {number:,} ({number / measured.predictions:.1%})" in shown
+        assert ("tokens at predicted positions" in shown) == (measured.masked is not None)
 
 
 def test_of_many_reasons_the_most_frequent_have_colours_and_the_rest_one_together(tmp_path: Path) -> None:

@@ -88,14 +88,14 @@ def test_a_dropped_document_stands_under_its_heading_with_its_rule_and_its_begin
 
 
 def test_the_rarest_tokens_in_train_are_ordinary_ones_that_are_there() -> None:
-    one = tokenizer()
-    counts = np.zeros(one.vocab_size, np.int64)
-    counts[one.special_ids] = 1
-    ordinary = [number for number in range(one.vocab_size) if number not in one.special_ids]
+    vocabulary = tokenizer()
+    counts = np.zeros(vocabulary.vocab_size, np.int64)
+    counts[vocabulary.special_ids] = 1
+    ordinary = [number for number in range(vocabulary.vocab_size) if number not in vocabulary.special_ids]
     counts[ordinary[:3]] = [900, 2, 50]
-    shown = "".join(text for part in vocabulary_part(one, None, counts) for text in part.itertext())
+    shown = "".join(text for part in vocabulary_part(vocabulary, None, counts) for text in part.itertext())
     assert "3 of the 3 rarest tokens in train" in shown
-    places = [shown.rindex(one.tokens[ordinary[place]]) for place in (1, 2, 0)]
+    places = [shown.rindex(vocabulary.tokens[ordinary[place]]) for place in (1, 2, 0)]
     assert places == sorted(places)
 
 
@@ -143,13 +143,16 @@ def test_documents_without_other_columns_are_measured_and_without_text_are_refus
 def test_counted_words_give_what_their_texts_would() -> None:
     words = {"salt": 3, "keeper": 2, "ɡ": 5, "water": 1}
     tables = [pa.table({"word": [word], "count": pa.array([number], pa.int64())}) for word, number in words.items()]
-    one, texts = tokenizer(), [" ".join(word for word, number in words.items() for _ in range(number))]
-    figures, whole = measure_counted(one, tables), measure_words(tokenizer(), texts)
+    vocabulary, texts = tokenizer(), [" ".join(word for word, number in words.items() for _ in range(number))]
+    figures, whole = measure_counted(vocabulary, tables), measure_words(tokenizer(), texts)
     assert (figures.words.words, figures.words.tokens) == (whole.words, whole.tokens) == (11, 13)
     assert figures.words.single_token_words == whole.single_token_words == 4
     assert figures.words.unknown_tokens == whole.unknown_tokens == 5
     assert figures.words.unknown_characters == whole.unknown_characters == (("ɡ", 5),)
-    assert figures.token_counts.tolist() == np.bincount(one.encode(texts[0]), minlength=one.vocab_size).tolist()
+    assert (
+        figures.token_counts.tolist()
+        == np.bincount(vocabulary.encode(texts[0]), minlength=vocabulary.vocab_size).tolist()
+    )
     assert figures.lengths == (0, 9, 2)
     assert figures.costliest == (("keeper", 2, ("keep", "##er")),)
 

@@ -173,8 +173,8 @@ def test_an_example_is_rendered_line_by_line() -> None:
         *(ShownToken(word, None, "text") for word in ("salt", "is", "here", ".")),
     )
     second = (ShownToken("[MASK]", "it", "mask"), ShownToken("helps", None, "text"))
-    one = Example(1234, 7, "IsNext", (first, second))
-    assert render(one, 5678, 18, color=False).split("\n") == [
+    example = Example(1234, 7, "IsNext", (first, second))
+    assert render(example, 5678, 18, color=False).split("\n") == [
         "example 1234 of 5,678: 7 tokens, 1 to predict, IsNext",
         "A  [CLS] salt is",
         "   here.",

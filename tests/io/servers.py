@@ -145,7 +145,11 @@ class _NameNode(BaseHTTPRequestHandler):
         if operation == "LISTSTATUS":
             listed = [path] if path.is_file() else sorted(path.iterdir())
             return {
-                "FileStatuses": {"FileStatus": [self._status(one, "" if one == path else one.name) for one in listed]}
+                "FileStatuses": {
+                    "FileStatus": [
+                        self._status(entry_path, "" if entry_path == path else entry_path.name) for entry_path in listed
+                    ]
+                }
             }
         if operation == "GETFILECHECKSUM":
             digest = f"{zlib.crc32(path.read_bytes()):08x}"

@@ -203,7 +203,7 @@ def test_a_disk_that_fails_while_a_file_is_read_is_told_with_the_file(tmp_path: 
     broken = os.open("/proc/self/mem", os.O_RDONLY)  # reading its first page is an input/output error
     try:
         reads: list[Callable[[BinaryIO], bytes]]
-        reads = [lambda one: one.read(), lambda one: one.read(3), lambda one: one.readline()]
+        reads = [lambda opened: opened.read(), lambda opened: opened.read(3), lambda opened: opened.readline()]
         for read in reads:
             with files.open_raw(str(tmp_path / "a.txt")) as file:
                 os.dup2(broken, file.fileno())

@@ -41,16 +41,16 @@ def parted(left: int, batch: int, world_size: int, drop_last: bool) -> list[int]
     return [*full, last] if batch == 1 else [*full, last - last // 2, last // 2]
 
 
-def defined(one: BatchPlan, places: Sequence[int]) -> Iterator[list[Segment]]:
+def defined(plan: BatchPlan, places: Sequence[int]) -> Iterator[list[Segment]]:
     """Yield the steps to the end of the iteration, as the module's docstring has them."""
-    at, ranks_, numbers = list(places), one.world_size, list(range(len(one.bins)))
-    ends = one.ends(places) or []
+    at, ranks_, numbers = list(places), plan.world_size, list(range(len(plan.bins)))
+    ends = plan.ends(places) or []
     todo: list[Any] = [None for _ in numbers]
     shared: list[int] = []
     if ends:
         left = [end - place for end, place in zip(ends, places, strict=True)]
         shared = [number for number in numbers if 0 < left[number] < ranks_]
-        shared = [] if one.drop_last or len(one.bins) == 1 else shared
+        shared = [] if plan.drop_last or len(plan.bins) == 1 else shared
         alone = [0 if number in shared else left[number] for number in numbers]
         missing = ranks_ - sum(left[number] for number in shared)
         if shared and missing > 0:
@@ -62,19 +62,19 @@ def defined(one: BatchPlan, places: Sequence[int]) -> Iterator[list[Segment]]:
             elif whole:
                 alone[whole[-1]] = 0
                 shared.append(whole[-1])
-        todo = [parted(rest, bin_.batch, ranks_, one.drop_last) for rest, bin_ in zip(alone, one.bins, strict=True)]
+        todo = [parted(rest, bin_.batch, ranks_, plan.drop_last) for rest, bin_ in zip(alone, plan.bins, strict=True)]
     while True:
         open_bins = [number for number in numbers if todo[number] is None or todo[number]]
         if not open_bins:
             break
-        furthest = min(open_bins, key=lambda number: (at[number] / one.bins[number].size, number))
-        size = todo[furthest].pop(0) if todo[furthest] is not None else one.bins[furthest].batch * ranks_
+        furthest = min(open_bins, key=lambda number: (at[number] / plan.bins[number].size, number))
+        size = todo[furthest].pop(0) if todo[furthest] is not None else plan.bins[furthest].batch * ranks_
         yield [(furthest, at[furthest], at[furthest] + size)]
         at[furthest] += size
     shared.sort()
-    if shared and not one.drop_last:
+    if shared and not plan.drop_last:
         for size in parted(
-            sum(ends[number] - at[number] for number in shared), one.bins[shared[-1]].batch, ranks_, False
+            sum(ends[number] - at[number] for number in shared), plan.bins[shared[-1]].batch, ranks_, False
         ):
             step = []
             for number in shared:
@@ -94,16 +94,16 @@ def test_the_steps_from_any_positions_are_those_of_the_definition(
     bins: list[tuple[int, int]], world_size: int, epochs: int, drop_last: bool, data: st.DataObject
 ) -> None:
     sizes, batches = zip(*bins, strict=True)
-    one = schedule(sizes, batches, world_size, epochs, drop_last)
+    plan = schedule(sizes, batches, world_size, epochs, drop_last)
     iteration = data.draw(st.integers(0, 2))
     share = data.draw(st.tuples(*(st.integers(0, epochs * size - (len(bins) == 1)) for size in sizes)))
     places = [iteration * epochs * size + part for size, part in zip(sizes, share, strict=True)]
     if sum(share) == epochs * sum(sizes):
         places = [iteration * epochs * size for size in sizes]
-    steps = list(one.steps(places))
-    assert steps == list(defined(one, places))
+    steps = list(plan.steps(places))
+    assert steps == list(defined(plan, places))
     parts = [sum(stop - start for _, start, stop in step) for step in steps]
-    assert one.count(places) == [sum(rank < part for part in parts) for rank in range(world_size)]
+    assert plan.count(places) == [sum(rank < part for part in parts) for rank in range(world_size)]
 
 
 @given(bins=bins, world_size=st.integers(1, 7))
@@ -112,9 +112,9 @@ def test_without_an_end_the_bin_that_is_furthest_behind_comes_next(
     bins: list[tuple[int, int]], world_size: int
 ) -> None:
     sizes, batches = zip(*bins, strict=True)
-    one = schedule(sizes, batches, world_size, None)
+    plan = schedule(sizes, batches, world_size, None)
     places = [0] * len(sizes)
-    assert list(islice(one.steps(places), 60)) == list(islice(defined(one, places), 60))
+    assert list(islice(plan.steps(places), 60)) == list(islice(defined(plan, places), 60))
 
 
 @given(
@@ -167,8 +167,8 @@ def test_rule_24_in_the_second_iteration_of_two_bins_five_ranks_still_take_three
     ],
 )
 def test_small_rests_wait_for_the_last_step(sizes: list[int], steps: list[list[Segment]]) -> None:
-    one = schedule(sizes, [1] * len(sizes), 4)
-    assert list(one.steps([0] * len(sizes))) == steps
+    plan = schedule(sizes, [1] * len(sizes), 4)
+    assert list(plan.steps([0] * len(sizes))) == steps
 
 
 def test_a_mixed_step_is_dealt_to_the_ranks_in_equal_runs() -> None:

@@ -49,7 +49,9 @@ def test_a_masked_token_is_the_label_of_the_position_before_it(build: Path, pack
     examples = ShardExamples(build)
     rows = examples.__getitems__([(2, number) for number in range(12)])
     lengths = [len(row["input_ids"]) for row in rows]
-    plain, shifted = (BatchCollator(examples, packing=packing, shifted=one)(rows) for one in (False, True))
+    plain, shifted = (
+        BatchCollator(examples, packing=packing, shifted=is_shifted)(rows) for is_shifted in (False, True)
+    )
     assert plain["input_ids"].tolist() == shifted["input_ids"].tolist()
     pairs = list(zip(rows_of(plain, "labels", lengths), rows_of(shifted, "labels", lengths), strict=True))
     assert all(after == [*before[1:], IGNORE_INDEX] for before, after in pairs)
@@ -63,7 +65,9 @@ def test_causal_rows_have_every_next_token_as_label_and_no_mask(build: Path, pac
     rows = examples.__getitems__(range(12))
     ids = [row["input_ids"].tolist() for row in rows]
     lengths = [*map(len, ids)]
-    shifted, plain = (BatchCollator(examples, packing=packing, causal=True, shifted=one)(rows) for one in (True, False))
+    shifted, plain = (
+        BatchCollator(examples, packing=packing, causal=True, shifted=is_shifted)(rows) for is_shifted in (True, False)
+    )
     assert rows_of(shifted, "input_ids", lengths) == ids
     assert rows_of(shifted, "labels", lengths) == [[*row[1:], IGNORE_INDEX] for row in ids]
     assert rows_of(plain, "labels", lengths) == [[IGNORE_INDEX, *row[1:]] for row in ids]
@@ -79,7 +83,9 @@ def test_packed_shards_give_the_labels_of_each_example_in_padded_and_packed_batc
     for packing in (False, True):
         causal = BatchCollator(examples, packing=packing, causal=True, shifted=True)(rows)
         assert rows_of(causal, "labels", lengths) == [[*row[1:], IGNORE_INDEX] for row in ids]
-        plain, shifted = (BatchCollator(examples, packing=packing, shifted=one)(rows) for one in (False, True))
+        plain, shifted = (
+            BatchCollator(examples, packing=packing, shifted=is_shifted)(rows) for is_shifted in (False, True)
+        )
         for before, after in zip(rows_of(plain, "labels", lengths), rows_of(shifted, "labels", lengths), strict=True):
             assert after == [*before[1:], IGNORE_INDEX]
 

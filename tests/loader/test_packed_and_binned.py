@@ -75,9 +75,9 @@ def test_packed_rows_are_read_one_by_one_and_pickled(builds: tuple[Path, Path]) 
     rows = [examples[(2, number)] for number in range(5)]
     assert all(row["cu_seqlens"][-1] == len(row["input_ids"]) for row in rows)
     collator = BatchCollator(examples, packing=True)
-    one = collator.arrays(pickle.loads(pickle.dumps(examples.__getitems__([(2, number) for number in range(5)]))))
+    unpickled = collator.arrays(pickle.loads(pickle.dumps(examples.__getitems__([(2, number) for number in range(5)]))))
     other = collator.arrays(rows)
-    assert all(np.array_equal(one[name], other[name]) for name in one)
+    assert all(np.array_equal(unpickled[name], other[name]) for name in unpickled)
 
 
 def test_packed_and_other_shards_are_not_read_together(builds: tuple[Path, Path]) -> None:

@@ -81,7 +81,7 @@ def test_shards_without_rows_are_passed_over(corpus: Path, local: list[str], tmp
     assert digests(batches_of(streamed, shuffle_window=WINDOW)) == expected
     assert len(expected) == len(local)
     assert [len(example["input_ids"]) for example in streamed] == [
-        len(one["input_ids"]) for one in ShardExamples(corpus)
+        len(row["input_ids"]) for row in ShardExamples(corpus)
     ]
 
 

@@ -229,7 +229,9 @@ def test_pairs_stand_in_order_of_their_lengths_then_of_their_draws_then_as_they_
     generator = np.random.default_rng(0)
     lengths, ties = generator.integers(1, 500, 3000), generator.integers(0, 2**64, 3000, dtype=np.uint64)
     ties[:1000] >>= np.uint64(56)
-    assert _in_order(lengths, ties).tolist() == sorted(range(3000), key=lambda one: (lengths[one], ties[one], one))
+    assert _in_order(lengths, ties).tolist() == sorted(
+        range(3000), key=lambda number: (lengths[number], ties[number], number)
+    )
 
 
 class Counted(np.ndarray[Any, Any]):

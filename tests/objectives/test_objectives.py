@@ -152,7 +152,7 @@ def test_rows_of_electra_are_cut_as_the_plain_loop_cuts_them(
 def _electra_cut(begin: int, end: int, ends: list[int], target: int, coin: bool) -> int:
     """Deal sentences to two segments one after another: to the first while it is below half the target."""
     first, second = 0, 0
-    for start, stop in pairwise([begin, *(one for one in ends if one < end), end]):
+    for start, stop in pairwise([begin, *(place for place in ends if place < end), end]):
         if not second and (not first or first + stop - start < target // 2):
             first += stop - start
         elif not second and first < target // 2 and coin:

@@ -147,7 +147,7 @@ def write(folder: Path, name: str, ending: str) -> list[Path]:
 
 def estimated(paths: list[Path], kind: str, cleaning: CleaningConfig | None = None) -> Planned:
     names = tuple(map(str, paths))
-    wikipedia, books, documents = (names if kind == one else () for one in KINDS)
+    wikipedia, books, documents = (names if kind == source else () for source in KINDS)
     sources = Sources(wikipedia, books, documents)
     settings = replace(SETTINGS, cleaning=cleaning or CleaningConfig())
     return dry_run(sources, "no-such-folder", settings, Runner(1, quiet=True), sample_bytes=SAMPLE_BYTES)

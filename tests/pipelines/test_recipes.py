@@ -44,12 +44,16 @@ def test_a_recipe_that_ships_is_built_as_it_says_and_verified(name: str, texts: 
     )  # of made-up texts filters would leave none
     verify(tmp_path / "out")
     said = [{**recipe.settings, **phase} for phase in recipe.phases or [{}]]
-    for one, expected in zip(manifest.get("phases", {"": manifest}).values(), said, strict=True):
-        built = {**one["info"]["examples"], **one["info"]["masking"], **one["info"].get("selection", {})}
+    for built_manifest, expected in zip(manifest.get("phases", {"": manifest}).values(), said, strict=True):
+        built = {
+            **built_manifest["info"]["examples"],
+            **built_manifest["info"]["masking"],
+            **built_manifest["info"].get("selection", {}),
+        }
         held = {key: value for key, value in expected.items() if key in built}
         assert {key: built[key] for key in held} == held
         assert {"objective", "max_seq_length"} <= {*held}
-        assert one["splits"]["train"]["counts"]["examples"] > 0
+        assert built_manifest["splits"]["train"]["counts"]["examples"] > 0
 
 
 def test_flags_win_over_a_recipe_and_a_phase_over_its_top(texts: str, tmp_path: Path) -> None:

@@ -78,8 +78,8 @@ def fingerprints(output: Path) -> set[str]:
 
 def test_documents_in_other_languages_are_stored_as_without(tmp_path: Path, german: str) -> None:
     swedish = rows(tmp_path / "a.jsonl", "sv")
-    one = built(tmp_path / "out", SentencesConfig(sentences_of=(f"de={german}",)), swedish)
-    assert set(one["sentences"]["by_language"]) == {"default"}
+    manifest = built(tmp_path / "out", SentencesConfig(sentences_of=(f"de={german}",)), swedish)
+    assert set(manifest["sentences"]["by_language"]) == {"default"}
     with_languages = replace(SETTINGS, cleaning=replace(SETTINGS.cleaning, language_model="source"))
     alone = build(tmp_path / "alone", with_languages, Sources(documents=(swedish,)))
     assert digests(tmp_path / "out") == digests(tmp_path / "alone")

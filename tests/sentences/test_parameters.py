@@ -176,7 +176,7 @@ def test_all_that_ships_says_its_settings_and_is_in_the_notice() -> None:
 
 
 def test_equal_parameters_have_one_hash() -> None:
-    one = PunktParameters(frozenset({"dr"}), ortho_context={"the": 4}, card={"made_by": "x"})
+    parameters = PunktParameters(frozenset({"dr"}), ortho_context={"the": 4}, card={"made_by": "x"})
     same = PunktParameters(frozenset({"dr"}), ortho_context={"the": 4}, card={"made_by": "x"})
-    assert {one, PunktParameters()} == {same, PunktParameters()}
-    assert hash(one) == hash(same)
+    assert {parameters, PunktParameters()} == {same, PunktParameters()}
+    assert hash(parameters) == hash(same)

@@ -50,7 +50,7 @@ def test_ranges_give_the_parameters_of_all_their_texts(cuts: list[int], tmp_path
 
     settings = PunktSettings(abbreviations=frozenset({"dr", "zzz"}))
     [task] = parameters_task(str(tmp_path), settings, None, parts)
-    record = run_once(task, lambda one, file: parameters_part(settings, one, file))
+    record = run_once(task, lambda part, file: parameters_part(settings, part, file))
     trained = counts.parameters(settings)
     parameters = read_parameters(task.path, {"made_by": "a test"})
     assert parameters.fingerprint == trained.fingerprint

@@ -85,10 +85,10 @@ def write_build(
     ranges = cut_ranges([(task.path, record) for task, record in parts.values()])
     source_of = {task.path: number for number, (task, _) in enumerate(parts.values())}
     tokenizing = plan_tokens(ranges, f"{stages}/tokens", tokens, source_of)
-    tokenized = [(task, run_once(task, lambda one, file: tokens_part(tokens, one, file))) for task in tokenizing]
+    tokenized = [(task, run_once(task, lambda part, file: tokens_part(tokens, part, file))) for task in tokenizing]
     spec = ShardsSpec(str(output), plan, info, place)
     written = [
-        run_once(task, lambda one, file: shard_part([spec], one, file)) for task in sharded([spec]).plan(tokenized)
+        run_once(task, lambda part, file: shard_part([spec], part, file)) for task in sharded([spec]).plan(tokenized)
     ]
     sources: dict[str, Any] = {kind: source_entry([(f"{kind}.txt", 9)], [parts[kind][1]]) for kind in parts}
     vocabulary = {"pieces": tokenizer.vocab_size}

@@ -51,7 +51,7 @@ def claim(build: Path, shard: str) -> None:
     path = build / shard
 
     def change(manifest: Any) -> None:
-        [entry] = [one for one in manifest["splits"]["train"]["shards"] if one["file"] == shard]
+        [entry] = [shard_entry for shard_entry in manifest["splits"]["train"]["shards"] if shard_entry["file"] == shard]
         entry.update(bytes=path.stat().st_size, sha256=files.sha256(str(path)))
         for name, value in dataset_files(manifest["splits"], ShardInfo.from_values(manifest["info"], "")).items():
             files.write_json(str(build / name), value)

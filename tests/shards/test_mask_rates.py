@@ -119,7 +119,9 @@ def test_weights_move_with_shifted_labels_and_causal_and_permuted_rows_have_none
     for packing in (False, True):
         examples = ShardExamples(builds["dynamic"])
         given = examples.__getitems__([(0, number) for number in range(9)])
-        plain, shifted = (BatchCollator(examples, shifted=one, packing=packing)(given) for one in (False, True))
+        plain, shifted = (
+            BatchCollator(examples, shifted=is_shifted, packing=packing)(given) for is_shifted in (False, True)
+        )
         assert ((shifted["loss_weights"] > 0) == (shifted["labels"] != IGNORE_INDEX)).all()
         assert shifted["loss_weights"].sum() == pytest.approx(plain["loss_weights"].sum())
         assert not {*OF_WEIGHTS} & {*BatchCollator(examples, causal=True, packing=packing)(given)}

@@ -90,7 +90,7 @@ def write_documents(task: Task, file: BinaryIO) -> Counters:
 
 
 def names(parts: Sequence[PartResult]) -> list[str]:
-    ranges = cut_ranges([(task.path, one) for task, one in parts])
+    ranges = cut_ranges([(task.path, record) for task, record in parts])
     return [
         name for document_range in ranges for table in read_range(document_range) for name in table["id"].to_pylist()
     ]

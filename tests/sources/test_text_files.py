@@ -46,9 +46,9 @@ def test_groups_of_files_give_the_same_documents(tmp_path: Path) -> None:
     for number in range(40):
         (tmp_path / f"{number:02}.txt").write_text(f"Text {number}.\n")
     paths = find_kind("documents", [str(tmp_path)])
-    together, _, one = read(paths)
+    together, _, tallies = read(paths)
     apart, _, several = read(paths, target=50)
-    assert (one, several, len(apart)) == (1, 7, 40)
+    assert (tallies, several, len(apart)) == (1, 7, 40)
     assert apart == together
 
 

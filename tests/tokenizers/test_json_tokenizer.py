@@ -76,10 +76,10 @@ def test_offsets_and_words_are_those_of_tokenizers() -> None:
     for tokenizer in SMALL.values():
         text = "the café, can't\nlow"
         batch = tokenizer.encode_batch_with_offsets([text, ""]).to_pydict()
-        one = tokenizer.reference.encode(text, add_special_tokens=False)
-        assert batch["input_ids"][0] == tokenizer.encode(text) == one.ids
-        assert list(map(tuple, batch["offset_mapping"][0])) == one.offsets
-        assert batch["word_ids"][0] == one.word_ids
+        encoding = tokenizer.reference.encode(text, add_special_tokens=False)
+        assert batch["input_ids"][0] == tokenizer.encode(text) == encoding.ids
+        assert list(map(tuple, batch["offset_mapping"][0])) == encoding.offsets
+        assert batch["word_ids"][0] == encoding.word_ids
         assert batch["input_ids"][1] == batch["word_ids"][1] == []
 
 

@@ -111,10 +111,10 @@ def test_books_cut_into_chapters_add_up(own_static_build: Path) -> None:
 
 def counts_in(value: Any, *keys: str | int) -> Iterator[tuple[str | int, ...]]:
     """Yield where the whole numbers of a JSON value stand."""
-    for key, one in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        if type(one) is int:
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if type(inner) is int:
             yield (*keys, key)
-        yield from counts_in(one, *keys, key)
+        yield from counts_in(inner, *keys, key)
 
 
 @pytest.mark.costly

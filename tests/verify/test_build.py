@@ -214,7 +214,7 @@ def test_rows_that_are_missing_are_found_even_where_the_manifest_knows_the_bytes
 def test_rows_that_break_a_rule_are_found_even_where_the_manifest_knows_the_bytes(own_static_build: Path) -> None:
     def swap_types(table: pa.Table) -> pa.Table:
         name = "token_type_ids"
-        rows = [[1 - one for one in row] for row in table[name].to_pylist()]
+        rows = [[1 - flag for flag in row] for row in table[name].to_pylist()]
         place = table.column_names.index(name)
         return table.set_column(place, table.field(name), pa.array(rows, table.field(name).type))
 

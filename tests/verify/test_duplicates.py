@@ -44,8 +44,8 @@ def test_the_same_and_nearly_the_same_examples_are_counted(masking: str) -> None
     near = [changed(documents_made[number], 1) for number in (10, 20, 30, 40)]  # 2 of some 45 runs differ: 0.91 alike
     other = [changed(documents_made[number], 2, 9, 16, 23, 30, 37) for number in range(60, 80)]
     rows = Rows(block_from([*documents_made, *same, *near, *other]), masking=masking)
-    [one] = count_duplicates([rows])
-    assert one == Duplicates(327, 3, 4)
+    [copies] = count_duplicates([rows])
+    assert copies == Duplicates(327, 3, 4)
 
 
 def test_an_example_of_a_later_split_that_stands_in_an_earlier_one_is_counted_there() -> None:
@@ -56,7 +56,11 @@ def test_an_example_of_a_later_split_that_stands_in_an_earlier_one_is_counted_th
 
 def test_many_parts_on_disk_give_the_same_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     documents_made = documents(200)
-    rows = Rows(block_from([*documents_made, *documents_made[:9], *(changed(one, 0) for one in documents_made[20:30])]))
+    rows = Rows(
+        block_from(
+            [*documents_made, *documents_made[:9], *(changed(document, 0) for document in documents_made[20:30])]
+        )
+    )
     whole = count_duplicates([rows])
     assert (whole[0].exact, whole[0].near) == (9, 10)  # a changed end changes one run alone
     monkeypatch.setattr(duplicates, "_PART_BYTES", 512)

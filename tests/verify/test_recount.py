@@ -60,7 +60,7 @@ def set_token(row: int, place: int, token: int, column: str = "input_ids") -> Ca
 
 
 def has(rules: list[str], rule: str) -> bool:
-    return any(one.startswith(rule) for one in rules)
+    return any(problem.startswith(rule) for problem in rules)
 
 
 @given(blocks(), infos())

@@ -127,7 +127,7 @@ def test_whole_corpora_take_no_more_than_is_said(simulation: Any, name: str) -> 
     corpus = simulation.CORPORA[name]
     steps = simulation.simulate(corpus)
     bounds = [bound for _, _, bound in steps]
-    assert all(one.peak <= 1.15 * bound + (8 << 20) for _, one, bound in steps if bound), (steps, bounds)
+    assert all(step.peak <= 1.15 * bound + (8 << 20) for _, step, bound in steps if bound), (steps, bounds)
 
 
 def test_rows_of_dropped_duplicates_take_eight_bytes_each() -> None:

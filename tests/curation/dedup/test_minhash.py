@@ -67,7 +67,7 @@ def pairs_of(similarity: float, length: int, number: int) -> tuple[list[str], li
     runs = length - 4
     shared = round(similarity * runs)
     drawn = draw.integers(0, 10**9, (number, length)).tolist()
-    return [words(*numbers) for numbers in drawn], [words(*one[: shared + 4]) for one in drawn], shared / runs
+    return [words(*numbers) for numbers in drawn], [words(*row[: shared + 4]) for row in drawn], shared / runs
 
 
 @pytest.mark.parametrize("length", [20, 100, 400])

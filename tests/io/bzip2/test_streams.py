@@ -49,8 +49,8 @@ def test_whole_streams_are_read_alike(data: bytes, zeros: int) -> None:
 def test_damaged_and_truncated_streams_are_read_alike(data: bytes, drawn: st.DataObject) -> None:
     changed = flip(data, drawn.draw(st.integers(0, 8 * len(data) - 1)))
     cut = changed[: drawn.draw(st.integers(0, len(data)))]
-    for one in (changed, cut):
-        (by_kernels, error), (by_bz2, expected) = outcome(one, True), outcome(one, False)
+    for damaged in (changed, cut):
+        (by_kernels, error), (by_bz2, expected) = outcome(damaged, True), outcome(damaged, False)
         assert error == expected
         assert by_kernels.keys() == by_bz2.keys() or error
         assert all(by_bz2[offset].startswith(text) for offset, text in by_kernels.items() if offset in by_bz2)

@@ -101,8 +101,8 @@ def test_stuck_pairs_leave_their_circles_and_the_others_still_fit(data: st.DataO
                 circle.append(expected[circle[-1]])
         else:
             expected[taker] = source
-        for one in circle:
-            expected[one] = one
+        for member in circle:
+            expected[member] = member
         out += circle
     number = nsp_kernel.release(stuck, a, b, owners.astype(np.uint64), room, of_pairs, np.argsort(of_pairs), free)
     assert of_pairs.tolist() == expected
@@ -137,14 +137,14 @@ def test_free_pairs_exchange_with_pairs_of_other_documents_where_a_cut_fits(
             start.append(begin)
             begin = min(limit, begin + data.draw(st.integers(2, room)))
             end.append(begin)
-    chosen = [(one, other) for one, other in zip(start, end, strict=True) if other - one > 1]
+    chosen = [(first_place, other) for first_place, other in zip(start, end, strict=True) if other - first_place > 1]
     assume(chosen)
-    start, end = [one for one, _ in chosen], [other for _, other in chosen]
+    start, end = [first_place for first_place, _ in chosen], [other for _, other in chosen]
     count = len(start)
-    ends_in = [[place for place in sentence_ends if one < place < other] for one, other in chosen]
+    ends_in = [[place for place in sentence_ends if first_place < place < other] for first_place, other in chosen]
     middle = [
-        data.draw(st.sampled_from(inner or range(one + 1, other)))
-        for (one, other), inner in zip(chosen, ends_in, strict=True)
+        data.draw(st.sampled_from(inner or range(first_place + 1, other)))
+        for (first_place, other), inner in zip(chosen, ends_in, strict=True)
     ]
     owners = np.searchsorted(block.document_ends, start, side="right")
     flags = st.lists(st.booleans(), min_size=count, max_size=count)
@@ -180,16 +180,19 @@ def test_free_pairs_exchange_with_pairs_of_other_documents_where_a_cut_fits(
             found_waiting,
         )
 
-    def cuts(one: int, other: int, inside: bool) -> tuple[int, int] | None:
+    def cuts(first_place: int, other: int, inside: bool) -> tuple[int, int] | None:
         def turned(pair: int) -> list[int]:
             inner = ends_in[pair] or [middle[pair]]
             at = inner.index(middle[pair])
             return inner[at:] + inner[:at]
 
         anywhere = [place for place in range(start[other] + 1, end[other]) if block.word_start[place]]
-        for here in turned(one):
+        for here in turned(first_place):
             for there in anywhere if inside else turned(other):
-                if max(here - start[one] + end[other] - there, there - start[other] + end[one] - here) <= room:
+                if (
+                    max(here - start[first_place] + end[other] - there, there - start[other] + end[first_place] - here)
+                    <= room
+                ):
                     return here, there
         return None
 

@@ -371,8 +371,8 @@ def test_both_versions_of_squad_and_rows_give_the_same_questions(tmp_path: Path)
 
 def test_impossible_questions_have_no_answer_whatever_is_plausible(tmp_path: Path) -> None:
     entry = {"id": "q", "question": "?", "is_impossible": True, "answers": [], "plausible_answers": [{"text": "b"}]}
-    [one] = list(read_questions(write(tmp_path / "2.json", squad(entry))))
-    assert one.answers == ()
+    [question] = list(read_questions(write(tmp_path / "2.json", squad(entry))))
+    assert question.answers == ()
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_each_pair_has_its_rank_and_what_it_makes(n: int) -> None:
     drawn = np.random.default_rng(n).choice(4000 * 4000, n, replace=False)
     pairs = [(int(pair_number) // 4000, int(pair_number) % 4000) for pair_number in drawn]
     made = list(range(5000, 5000 + n))
-    left, right = [one for one, _ in pairs], [other for _, other in pairs]
+    left, right = [left_id for left_id, _ in pairs], [other for _, other in pairs]
     assert ranks_in(table_of(pairs, made), left, right) == (list(range(n)), made)
 
 
@@ -52,7 +52,7 @@ def test_a_pair_that_is_not_there_is_told_from_the_one_whose_slot_it_has() -> No
     others = [
         (number, other) for number in range(0, 3000, 7) for other in range(0, 3000, 11) if (number, other) not in pairs
     ]
-    ranks, made = ranks_in(table, [one for one, _ in others], [other for _, other in others])
+    ranks, made = ranks_in(table, [left_id for left_id, _ in others], [other for _, other in others])
     assert 0 < len(others) - ranks.count(NO_RANK) < len(others) / 2000
     assert set(made) == {NO_ID}
 
@@ -65,7 +65,7 @@ def test_the_last_rank_of_a_pair_counts_and_pairs_of_bytes_have_theirs() -> None
 
 
 def test_nothing_is_merged_with_what_is_before_or_after_a_word() -> None:
-    pairs = [(one, other) for one in range(40) for other in range(40)]
+    pairs = [(left_byte, other) for left_byte in range(40) for other in range(40)]
     table = table_of(pairs, list(range(100, 100 + len(pairs))))
     _, made = ranks_in(table, [NO_ID] * 1600 + list(range(1600)), list(range(1600)) + [NO_ID] * 1600)
     assert set(made) == {NO_ID}

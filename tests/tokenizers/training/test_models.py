@@ -28,10 +28,10 @@ def trained(folder: Path, model: str, **settings: Any) -> Tokenizer:
         pytest.importorskip("sentencepiece")
     given: dict[str, Any] = {"model": model, "vocab_size": 400} | settings
     config = VocabularyConfig(**given)
-    one: VocabularyModel = VOCABULARY_MODELS[model]
-    data, pieces = one.train(one.count([FABLE] * 3, config), config)
-    (folder / f"vocab{one.suffix}").write_bytes(data)
-    tokenizer = one.load(str(folder / f"vocab{one.suffix}"), config)
+    model_kind: VocabularyModel = VOCABULARY_MODELS[model]
+    data, pieces = model_kind.train(model_kind.count([FABLE] * 3, config), config)
+    (folder / f"vocab{model_kind.suffix}").write_bytes(data)
+    tokenizer = model_kind.load(str(folder / f"vocab{model_kind.suffix}"), config)
     assert tokenizer.vocab_size == pieces
     return tokenizer
 
@@ -157,8 +157,12 @@ def test_a_word_of_several_words_cannot_be_added_to_unigram(tmp_path: Path) -> N
 
 def test_counts_are_shared_by_what_counts_alike() -> None:
     config = VocabularyConfig()
-    one = VOCABULARY_MODELS["wordpiece"]
-    assert one.counted_by(config) == one.counted_by(replace(config, vocab_size=99, add_tokens=("fox",))) == [True]
+    wordpiece = VOCABULARY_MODELS["wordpiece"]
+    assert (
+        wordpiece.counted_by(config)
+        == wordpiece.counted_by(replace(config, vocab_size=99, add_tokens=("fox",)))
+        == [True]
+    )
     assert VOCABULARY_MODELS["bpe"].counted_by(replace(config, model="bpe")) == ["bpe"]
 
 

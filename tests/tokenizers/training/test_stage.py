@@ -42,7 +42,7 @@ def ranges_of(folder: Path, cuts: Sequence[int]) -> list[DocumentRange]:
 
 def counted(folder: Path, cuts: Sequence[int], config: VocabularyConfig) -> list[PartResult]:
     tasks = plan_words(ranges_of(folder, cuts), str(folder / "words"), config)
-    return [(task, run_once(task, lambda one, file: words_part(config, one, file))) for task in tasks]
+    return [(task, run_once(task, lambda part, file: words_part(config, part, file))) for task in tasks]
 
 
 def merged(folder: Path, words: Sequence[PartResult]) -> list[PartResult]:
@@ -52,7 +52,7 @@ def merged(folder: Path, words: Sequence[PartResult]) -> list[PartResult]:
 def trained(folder: Path, cuts: Sequence[int], max_words: int) -> tuple[bytes, dict[str, int], dict[str, int]]:
     config = VocabularyConfig(vocab_size=60, max_words=max_words)
     [task] = trained_vocabulary(str(folder), config).plan(merged(folder, counted(folder, cuts, config)))
-    record = run_once(task, lambda one, file: vocabulary_part(config, one, file))
+    record = run_once(task, lambda part, file: vocabulary_part(config, part, file))
     return Path(task.path).read_bytes(), record.counts, record.drops
 
 
@@ -80,7 +80,7 @@ def test_a_vocabulary_is_trained_as_the_settings_say(tmp_path: Path) -> None:
     config = VocabularyConfig(vocab_size=40, unused_tokens=3, limit_alphabet=5, min_frequency=3, criterion="frequency")
     parts = merged(tmp_path, counted(tmp_path / "corpus", [2], config))
     [task] = trained_vocabulary(str(tmp_path), config).plan(parts)
-    run_once(task, lambda one, file: vocabulary_part(config, one, file))
+    run_once(task, lambda part, file: vocabulary_part(config, part, file))
     words = Counter(word for text in TEXTS for word in text.split())
     vocabulary = train_wordpiece(
         words, vocab_size=40, unused=3, limit_alphabet=5, min_frequency=3, criterion="frequency"
@@ -94,7 +94,7 @@ def test_an_account_names_the_words_left_out_if_any(tmp_path: Path) -> None:
         config = VocabularyConfig(vocab_size=60, max_words=most)
         parts = merged(tmp_path, counted(tmp_path / str(most), [], config))
         [task] = trained_vocabulary(str(tmp_path), config).plan(parts)
-        record = run_once(task, lambda one, file, config=config: vocabulary_part(config, one, file))  # type: ignore[misc]
+        record = run_once(task, lambda part, file, config=config: vocabulary_part(config, part, file))  # type: ignore[misc]
         assert account_of(record, config) == {"pieces": record.counts["pieces"], "asked": 60} | left_out
 
 
@@ -161,7 +161,7 @@ def test_the_record_of_a_vocabulary_has_the_long_words_of_all_ranges(
     config = VocabularyConfig(vocab_size=60)
     parts = counted(tmp_path / "corpus", [1, 2], config)
     [task] = trained_vocabulary(str(tmp_path), config).plan(merged(tmp_path, parts))
-    record = run_once(task, lambda one, file: vocabulary_part(config, one, file))
+    record = run_once(task, lambda part, file: vocabulary_part(config, part, file))
     _, record = _with_long_words((task, record), parts)
     assert account_of(record, config)["long_words_left_out"] == 3
 

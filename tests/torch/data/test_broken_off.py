@@ -216,12 +216,12 @@ def test_set_epoch_begins_the_iteration_of_that_number_from_its_start(epochs: in
 def test_set_epoch_of_bins_and_of_a_run_without_end(dynamic_build: Path) -> None:
     dataset = ShardDataset(dynamic_build)
     sampler = ResumableBatchSampler(dataset, 4, bins=(16, 32), epochs=None)
-    one = EpochBatchSampler(ShardExamples(dynamic_build), 4, bins=(16, 32))
-    first = [list(one), list(one)]
+    sampler_of_bins = EpochBatchSampler(ShardExamples(dynamic_build), 4, bins=(16, 32))
+    first = [list(sampler_of_bins), list(sampler_of_bins)]
     sampler.set_epoch(1)
-    assert list(islice(sampler, len(one) - 3)) == first[1][:-3]
+    assert list(islice(sampler, len(sampler_of_bins) - 3)) == first[1][:-3]
     sampler.set_epoch(0)
-    assert list(islice(sampler, len(one) - 3)) == first[0][:-3]
+    assert list(islice(sampler, len(sampler_of_bins) - 3)) == first[0][:-3]
 
 
 def test_set_epoch_keeps_a_loaded_state_of_that_epoch_and_refuses_another() -> None:

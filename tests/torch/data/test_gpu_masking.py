@@ -102,7 +102,7 @@ def test_tokens_drawn_by_weights_are_those_of_the_plain_loop(device: str, rate: 
     counts, examples = generator.integers(0, 10 ** generator.integers(0, 12, 40)), generator.integers(0, 2**62, 30)
     config = MaskingConfig(rate, max_predictions_per_seq=limit, mask_smoothing=0.7)
     later = delays(counts, [3, 7], 0.7)
-    given, barred, numbers = (torch.from_numpy(one).to(device) for one in (ids, special, examples))
+    given, barred, numbers = (torch.from_numpy(array).to(device) for array in (ids, special, examples))
     masker = masker_of(config, 3, 4, np.arange(5, 30), delays=later)
     epochs = torch.full((30,), 2, device=device)
     masked, labels = mask_tokens(given, barred, numbers, epochs, masker, law_on(device, masker, examples, 2))
@@ -124,7 +124,7 @@ def test_positions_masked_in_turn_are_those_of_the_plain_loop(
     examples, epochs = generator.integers(0, 2**62, 20), generator.integers(0, 40, 20)
     levels, continuation = generator.integers(0, 1001, 20), generator.random(40) < 0.4
     config = MaskingConfig(mask_unit=unit, mask_in_turn=True, mask_schedule=schedule, replace_unit="unit")
-    given: Any = [torch.from_numpy(one).to(device) for one in (ids, special, examples, epochs)]
+    given: Any = [torch.from_numpy(array).to(device) for array in (ids, special, examples, epochs)]
     masker = masker_of(config, 3, 4, np.arange(5, 30), continuation)
     law = law_on(device, masker, examples, epochs, levels)
     masked, labels = mask_tokens(given[0], given[1], given[2], given[3], masker, law)

@@ -118,7 +118,7 @@ def test_arrays_have_the_masks_and_positions_of_tensors(name: str, builds: tuple
     arrays = BatchCollator(examples, **options).arrays(examples.__getitems__(rows))
 
     def plain(value: Any) -> Any:
-        return {key: plain(one) for key, one in value.items()} if isinstance(value, dict) else value.tolist()
+        return {key: plain(inner) for key, inner in value.items()} if isinstance(value, dict) else value.tolist()
 
     assert plain(tensors) == plain(arrays)
     begins = arrays["cu_seqlens"][:-1]

@@ -136,7 +136,7 @@ def test_a_run_resumed_from_a_checkpoint_sees_the_batches_of_one_that_was_not_st
     resumed = trainer_of(again, tmp_path / "stopped", **shared, **stopped)
     resumed.train(resume_from_checkpoint=str(checkpoint))
     assert rows_of(resumed.seen) == rows_of(whole.seen[saved:])
-    weights = [list(one.model.parameters()) for one in (whole, resumed)]
+    weights = [list(trainer.model.parameters()) for trainer in (whole, resumed)]
     assert all(torch.equal(*pair) for pair in zip(*weights, strict=True))
 
 

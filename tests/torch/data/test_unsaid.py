@@ -290,7 +290,7 @@ def test_a_trainer_that_goes_on_in_the_same_order_is_not_warned_of(
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         trainer.train(resume_from_checkpoint=checkpoint)
-    assert not [one for one in warned if LOST in str(one.message)]
+    assert not [warning for warning in warned if LOST in str(warning.message)]
 
 
 def test_a_collator_for_workers_that_are_spawned_leaves_the_trainer_behind(dynamic_build: Path, tmp_path: Path) -> None:

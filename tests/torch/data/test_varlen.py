@@ -142,8 +142,8 @@ def test_a_batch_has_the_keys_beside_all_that_a_packed_one_has(dynamic_build: An
     options: dict[str, Any] = {"packing": True, "attention_mask": "varlen", "model_config": FLASH}
     collator = PretrainingCollator(dataset, **options)
     batch, plain = (
-        one(dataset.__getitems__(rows))
-        for one in (pickle.loads(pickle.dumps(collator)), PretrainingCollator(dataset, packing=True))
+        each_collator(dataset.__getitems__(rows))
+        for each_collator in (pickle.loads(pickle.dumps(collator)), PretrainingCollator(dataset, packing=True))
     )
     added = set(batch) - set(plain)
     assert added == {"cu_seq_lens_q", "cu_seq_lens_k", "max_length_q", "max_length_k"}

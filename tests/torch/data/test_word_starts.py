@@ -55,9 +55,9 @@ def test_workers_hand_on_the_flags_and_models_do_not_get_them(build: Path, colla
         for workers, sampler in samplers
     ]
     assert len(batches[0]) == len(batches[1]) > 5
-    for one, two in zip(*batches, strict=True):
-        assert all(torch.equal(one[name], two[name]) for name in one)
-        whole = collator.finish(one) if isinstance(collator, DeviceCollator) else one
+    for batch_here, two in zip(*batches, strict=True):
+        assert all(torch.equal(batch_here[name], two[name]) for name in batch_here)
+        whole = collator.finish(batch_here) if isinstance(collator, DeviceCollator) else batch_here
         assert whole.keys() == {
             *("input_ids", "token_type_ids", "attention_mask", "labels", "next_sentence_label"),
         }

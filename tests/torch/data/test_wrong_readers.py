@@ -92,9 +92,9 @@ def test_a_copy_of_a_running_iteration_goes_on_behind_what_was_asked_for() -> No
 def test_a_copy_of_an_iteration_that_nobody_counts_is_refused_as_the_original_is() -> None:
     sampler = ResumableBatchSampler(range(12), 4)
     next(iter(sampler))
-    for one in (pickle.loads(pickle.dumps(sampler)), sampler):
+    for each_sampler in (pickle.loads(pickle.dumps(sampler)), sampler):
         with pytest.raises(ConfigError, match="where the next one begins is not known"):
-            next(iter(one))
+            next(iter(each_sampler))
 
 
 class Streamed(IterableDataset[Any]):

@@ -73,7 +73,7 @@ def test_distilbert_is_the_sum_of_torchs_losses_of_what_transformers_outputs(
     real, labelled = batch["attention_mask"].bool(), batch["labels"] >= 0
     assert not real.all()
     inputs = {name: batch[name] for name in ("input_ids", "attention_mask")}
-    ours, theirs = (peer(one, tmp_path)(**inputs, output_hidden_states=True) for one in (student, teacher))
+    ours, theirs = (peer(role, tmp_path)(**inputs, output_hidden_states=True) for role in (student, teacher))
     chosen = real if at == "all" else labelled
     soft = functional.kl_div(
         (ours.logits[chosen] / 3).log_softmax(-1), (theirs.logits[chosen] / 3).softmax(-1), reduction="batchmean"
@@ -100,7 +100,7 @@ def test_tinybert_compares_embeddings_states_and_scores_of_the_last_layer_of_eac
     terms = terms_of(model, batch)
     real = batch["attention_mask"].bool()
     inputs = {name: batch[name] for name in ("input_ids", "attention_mask")}
-    ours, theirs = (peer(one, tmp_path)(**inputs, output_hidden_states=True) for one in (student, teacher))
+    ours, theirs = (peer(role, tmp_path)(**inputs, output_hidden_states=True) for role in (student, teacher))
     widened: Any = model.distillation.projections
     first = functional.mse_loss(widened["embeddings"](ours.hidden_states[0][real]), theirs.hidden_states[0][real])
     torch.testing.assert_close(terms["embeddings"].value, first)
@@ -120,7 +120,8 @@ def test_tinybert_compares_embeddings_states_and_scores_of_the_last_layer_of_eac
     def scores(model: Any, layer: int, hidden: Tensor, row: int, length: int) -> Any:
         attention = model.bert.encoder.layer[layer].attention["self"]
         states = (
-            one(hidden[row, :length]).unflatten(-1, (2, -1)).transpose(0, 1) for one in (attention.query, attention.key)
+            role(hidden[row, :length]).unflatten(-1, (2, -1)).transpose(0, 1)
+            for role in (attention.query, attention.key)
         )
         query, key = states
         return query @ key.transpose(1, 2) / query.shape[-1] ** 0.5
@@ -209,7 +210,7 @@ def test_scores_of_local_layers_are_those_of_near_tokens(build: Path) -> None:
     pairs = real[:, None, :, None] & real[:, None, None, :]
     expected = torch.zeros(())
     for own, other, window in ((0, 2, 1000), (1, 5, 4)):
-        scores = [one.query @ one.key.transpose(2, 3) / 16**0.5 for one in (ours[own], theirs[other])]
+        scores = [layer.query @ layer.key.transpose(2, 3) / 16**0.5 for layer in (ours[own], theirs[other])]
         seen = pairs & ((place[:, None] - place).abs() <= window)
         errors = (scores[0] - scores[1]).square().where(seen, 0.0)
         expected = expected + errors.sum() / (2 * pairs.sum())

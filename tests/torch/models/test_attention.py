@@ -120,7 +120,7 @@ def test_the_kernel_for_sequences_of_any_length_gets_the_window(monkeypatch: pyt
     assert isinstance(mask, PackedSequences)
     mask = mask._replace(kernel=kernel)
     for half, dropout, calls in ((True, 0.0, 1), (True, 0.5, 1), (False, 0.0, 1)):
-        states = [one if half else one.float() for one in (query, key, value)]
+        states = [tensor if half else tensor.float() for tensor in (query, key, value)]
         attention(states[0], states[1], states[2], mask, dropout)
         assert len(called) == calls, "the kernel is for half precision without dropout"
 

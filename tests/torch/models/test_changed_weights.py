@@ -275,9 +275,9 @@ def test_an_index_is_held_to_its_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"names the weight 'other\..*', which no file has"):
         opened(ours, tmp_path)
     (tmp_path / INDEX).write_text(index)
-    one = next(iter(read_tensors(str(first))))
-    save_tensors(str(second), read_tensors(str(second)) | {one: weights[one] + 1})
-    with pytest.raises(InputError, match=f"'{one}' is in two files, .* with different values"):
+    name_there = next(iter(read_tensors(str(first))))
+    save_tensors(str(second), read_tensors(str(second)) | {name_there: weights[name_there] + 1})
+    with pytest.raises(InputError, match=f"'{name_there}' is in two files, .* with different values"):
         read_weights(tmp_path)
     second.unlink()
     with pytest.raises(InputError, match=f"{second.name}: there is no such file"):

@@ -123,12 +123,12 @@ def logits(output: Any) -> list[Tensor]:
     if isinstance(output, Tensor):
         tensors = [output]
     elif isinstance(output, TaskOutput | SpanOutput):
-        tensors = [one for one in output[1:] if isinstance(one, Tensor)]
+        tensors = [tensor for tensor in output[1:] if isinstance(tensor, Tensor)]
     else:
         names = ("prediction_logits", "seq_relationship_logits", "sop_logits", "logits", "start_logits", "end_logits")
-        tensors = [one for name in names if (one := getattr(output, name, None)) is not None]
+        tensors = [tensor for name in names if (tensor := getattr(output, name, None)) is not None]
     tokens = inputs()["attention_mask"].bool()
-    return [one[tokens] if one.shape[:2] == tokens.shape else one for one in tensors]
+    return [tensor[tokens] if tensor.shape[:2] == tokens.shape else tensor for tensor in tensors]
 
 
 def close(left: Tensor, right: Tensor) -> bool:

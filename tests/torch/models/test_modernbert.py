@@ -167,8 +167,8 @@ def test_weights_are_drawn_as_megatron_does() -> None:
         assert 1.8 * deviation < values.abs().max() <= 2 * deviation, name
         assert values[1:].std().item() == pytest.approx(0.88 * deviation, rel=0.06), name
     name = "model.embeddings.tok_embeddings.weight"
-    for one in (model, ModernBertForMaskedLM(config)):
-        assert not one.state_dict()[name][0].any()
+    for drawn_model in (model, ModernBertForMaskedLM(config)):
+        assert not drawn_model.state_dict()[name][0].any()
     assert all(value.eq(1).all() for name, value in state.items() if name.endswith("norm.weight"))
     assert not state["classifier.bias"].any()
 

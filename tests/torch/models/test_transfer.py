@@ -61,7 +61,7 @@ def test_rows_are_copied_by_role_and_surface_and_means_of_pieces(tmp_path: Path)
             if token in drawn:
                 assert not (old == new[place]).all(axis=tuple(range(1, old.ndim))).any() or old.ndim == 1
                 continue
-            ids = [OLD.tokens.index(one) for one in pieces.get(token, [token])]
+            ids = [OLD.tokens.index(piece) for piece in pieces.get(token, [token])]
             assert np.array_equal(new[place], old[ids].astype(np.float64).mean(axis=0).astype(np.float32)), token
     for name in set(before) - set(axes):
         assert torch.equal(before[name], after[name])

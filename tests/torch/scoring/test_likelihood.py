@@ -67,11 +67,13 @@ def test_scores_are_those_of_a_loop_over_the_tokens(
     scorer = PseudoLikelihood(tmp_path, ScoreSettings(metric=metric, batch_tokens=60), library=library)
     expected = by_a_loop(tmp_path, metric)
     scores = scorer.token_scores(SENTENCES)
-    assert [len(score) for score in scores] == [len(one) for one in expected]
-    for one, other in zip(scores, expected, strict=True):
-        np.testing.assert_allclose(one, other, atol=2e-5)
+    assert [len(score) for score in scores] == [len(scores_of_loop) for scores_of_loop in expected]
+    for scores_of_loop, other in zip(scores, expected, strict=True):
+        np.testing.assert_allclose(scores_of_loop, other, atol=2e-5)
     assert all(np.array_equal(*two) for two in zip(scores, scorer.token_scores(SENTENCES), strict=True))
-    np.testing.assert_allclose(scorer.scores(SENTENCES), [sum(one) for one in expected], atol=2e-4)
+    np.testing.assert_allclose(
+        scorer.scores(SENTENCES), [sum(scores_of_loop) for scores_of_loop in expected], atol=2e-4
+    )
 
 
 def test_a_model_whose_last_layer_is_not_known_has_the_same_scores(

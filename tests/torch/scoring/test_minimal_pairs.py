@@ -86,13 +86,13 @@ def test_single_sentences_have_likelihoods_and_a_perplexity(
 ) -> None:
     (tmp_path / "texts.txt").write_text("w1 w2 w3\n\nw4\n")
     scores = scored(capsys, model, tmp_path / "texts.txt", "--output", tmp_path / "scores.jsonl")
-    one, two = PseudoLikelihood(model).scores(["w1 w2 w3", "w4"])
+    first, two = PseudoLikelihood(model).scores(["w1 w2 w3", "w4"])
     assert (scores["sentences"], scores["tokens"]) == (2, 4)
-    assert scores["score"] == pytest.approx(one + two)
-    assert scores["pseudo_perplexity"] == pytest.approx(np.exp(-(one + two) / 4))
+    assert scores["score"] == pytest.approx(first + two)
+    assert scores["pseudo_perplexity"] == pytest.approx(np.exp(-(first + two) / 4))
     rows = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
     assert [row["text"] for row in rows] == ["w1 w2 w3", "w4"]
-    assert [row["score"] for row in rows] == pytest.approx([one, two])
+    assert [row["score"] for row in rows] == pytest.approx([first, two])
     of_column = scored(
         capsys, model, write_jsonl(tmp_path / "a.jsonl"), "--text-column", "sentence_good", "--by", "UID"
     )

@@ -48,9 +48,14 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     again = BertForPreTraining.from_pretrained(newest.directory)
     other = make_optimizer(again, 0.01, 0.999)
     checkpoint.load_optimizer(newest, other)
-    assert all(torch.equal(one, two) for one, two in zip(model.parameters(), again.parameters(), strict=True))
+    assert all(
+        torch.equal(ours_weight, two) for ours_weight, two in zip(model.parameters(), again.parameters(), strict=True)
+    )
     moments = [state["exp_avg"] for state in optimizer.state.values()]
-    assert all(torch.equal(one, state["exp_avg"]) for one, state in zip(moments, other.state.values(), strict=True))
+    assert all(
+        torch.equal(ours_weight, state["exp_avg"])
+        for ours_weight, state in zip(moments, other.state.values(), strict=True)
+    )
 
 
 def test_the_newest_is_that_of_the_most_steps_and_others_go_once_it_is_whole(tmp_path: Path) -> None:

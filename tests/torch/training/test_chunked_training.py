@@ -35,7 +35,7 @@ def test_a_loss_in_chunks_trains_as_a_whole_one(
         monkeypatch.setattr(module, "_MOST_LOGITS", most)
         pretrain(build, config, tmp_path / str(most), settings)
         losses.append([(record["loss"], record["mlm_accuracy"]) for record in log(tmp_path / str(most))])
-    whole, chunked = (torch.tensor(one) for one in losses)
+    whole, chunked = (torch.tensor(values) for values in losses)
     assert torch.allclose(whole, chunked, rtol=0, atol=2e-2 if bf16 else 1e-4)
     assert in_chunks.call_count >= 4  # of the second run, a step each
 
@@ -46,15 +46,15 @@ def test_the_gradients_of_a_loss_in_chunks_are_those_of_the_whole() -> None:
     states = torch.randn(23, 8, dtype=torch.float64, requires_grad=True)
     whole: Any = nn.functional.cross_entropy(decoder(states), targets, reduction="sum") * 0.25
     whole.backward()
-    expected = [one.grad.clone() for one in (states, decoder.weight, decoder.bias) if one.grad is not None]
-    for one in (states, decoder.weight, decoder.bias):
-        one.grad = None
+    expected = [tensor.grad.clone() for tensor in (states, decoder.weight, decoder.bias) if tensor.grad is not None]
+    for tensor in (states, decoder.weight, decoder.bias):
+        tensor.grad = None
     chunked = chunked_cross_entropy(states, decoder, targets, 5)
     total: Any = chunked.total * 0.25
     total.backward()
-    for one, slope in zip((states, decoder.weight, decoder.bias), expected, strict=True):
-        assert one.grad is not None
-        assert torch.allclose(one.grad, slope, rtol=1e-5, atol=1e-6)
+    for tensor, slope in zip((states, decoder.weight, decoder.bias), expected, strict=True):
+        assert tensor.grad is not None
+        assert torch.allclose(tensor.grad, slope, rtol=1e-5, atol=1e-6)
     assert int(chunked.right) == int((decoder(states).argmax(-1) == targets).sum())
     assert torch.equal(chunked.plain, chunked.total)
 
@@ -65,8 +65,8 @@ def test_a_weighted_loss_in_chunks_has_the_gradients_of_the_whole_and_says_the_p
     gradients = []
     states = torch.randn(23, 8, requires_grad=True)
     for chunked in (False, True):
-        for one in (states, decoder.weight, decoder.bias):
-            one.grad = None
+        for tensor in (states, decoder.weight, decoder.bias):
+            tensor.grad = None
         if chunked:
             total, _, plain = chunked_cross_entropy(states, decoder, targets, 5, weights)
         else:

@@ -15,7 +15,7 @@ PANELS = {"a < b": {"training": [(0, 1.0), (10, 3.0)], "c": [(5, float("nan")), 
 
 
 def texts(picture: bytes) -> list[str]:
-    return [one.text or "" for one in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
+    return [element.text or "" for element in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
 
 
 def test_a_picture_names_its_panels_and_curves_and_has_the_same_bytes_each_time() -> None:
@@ -38,8 +38,8 @@ def test_losses_are_in_one_column_and_accuracies_in_another_in_percent() -> None
     panels = curves.panels_of([{"step": 1, **record}, {"step": 2, **record}])
     assert list(panels) == ["mlm_loss", "pair_loss", "mlm_accuracy"]
     labels = texts(curves.draw(panels, x_label="step"))
-    assert [one for one in labels if one in panels] == ["mlm_loss", "mlm_accuracy", "pair_loss"], "row by row"
-    assert any(one.endswith("%") for one in labels)
+    assert [label for label in labels if label in panels] == ["mlm_loss", "mlm_accuracy", "pair_loss"], "row by row"
+    assert any(label.endswith("%") for label in labels)
     assert labels.count("step") == 2, "below the last panel of each column"
 
 

@@ -81,7 +81,7 @@ def tagged(number: int, seed: int) -> str:
     rows = []
     for _ in range(number):
         sentence = words(generator)
-        tags = [TAGS[1] if int(one[1:]) < 30 else TAGS[2] if int(one[1:]) >= 60 else "O" for one in sentence]
+        tags = [TAGS[1] if int(word[1:]) < 30 else TAGS[2] if int(word[1:]) >= 60 else "O" for word in sentence]
         rows.append({"tokens": sentence, "tags": tags})
     return "".join(json.dumps(row) + "\n" for row in rows)
 

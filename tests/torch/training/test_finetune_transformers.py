@@ -144,7 +144,7 @@ def test_embeddings_are_means_of_the_states_of_the_encoder(kind: str, tasks: dic
     torch.testing.assert_close(output.embeddings[1], expected, rtol=1e-6, atol=1e-6)
     assert output.loss.item() > 0
     again = TransformersSentenceEncoder.from_pretrained(tmp_path / "out")
-    vectors = [one.encode(["w3 w4", "w5"], tokenizer_of()) for one in (ours, again)]
+    vectors = [encoder.encode(["w3 w4", "w5"], tokenizer_of()) for encoder in (ours, again)]
     assert (vectors[0] == vectors[1]).all()
 
 

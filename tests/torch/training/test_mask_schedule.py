@@ -68,9 +68,9 @@ def test_batches_are_the_same_with_workers_and_on_the_device(falling: Path, work
     expected = list(DataLoader(dataset, batch_sampler=sampler(), collate_fn=PretrainingCollator(dataset)))
     device = DeviceCollator(dataset)
     small = DataLoader(dataset, batch_sampler=sampler(), collate_fn=device, num_workers=workers)
-    for batch, one in zip(expected, map(device.finish, small), strict=True):
-        assert batch.keys() == one.keys()
-        assert all(torch.equal(batch[name], one[name]) for name in batch)
+    for batch, on_device in zip(expected, map(device.finish, small), strict=True):
+        assert batch.keys() == on_device.keys()
+        assert all(torch.equal(batch[name], on_device[name]) for name in batch)
 
 
 def test_a_loader_that_does_not_know_the_position_is_refused_and_validation_needs_none(falling: Path) -> None:

@@ -52,8 +52,8 @@ def test_validation_losses_stay_and_other_records_are_replaced(
     states: tuple[list[str], NotebookProgress, list[float]],
 ) -> None:
     shown_states, progress, _ = states
-    for one in (record(10), record(20, validation_loss=6.5), record(30), record(40)):
-        progress(one)
+    for each_record in (record(10), record(20, validation_loss=6.5), record(30), record(40)):
+        progress(each_record)
     assert shown_states[-1].count("<tr>") == 1 + 2
     assert ">6.500</td>" in shown_states[-1]
     assert ">40</td>" in shown_states[-1]

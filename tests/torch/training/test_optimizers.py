@@ -59,8 +59,8 @@ def test_stable_adamw_of_all_tensors_together_is_the_formula_of_each() -> None:
     expected = by_the_formula(0.01, (0.9, 0.98), 1e-6, 0.1)
     weights = weights_of()
     weights_after = stepped(StableAdamW(weights, lr=0.01, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.1), weights)
-    for one, two in zip(weights_after, expected, strict=True):
-        assert torch.allclose(one.double(), two, rtol=1e-6, atol=1e-7)
+    for weight, two in zip(weights_after, expected, strict=True):
+        assert torch.allclose(weight.double(), two, rtol=1e-6, atol=1e-7)
 
 
 def test_stable_adamw_launches_few_kernels_a_tensor() -> None:
@@ -86,8 +86,8 @@ def test_fused_adamw_is_adamw() -> None:
         optimizer = make_adamw([{"params": weights, "weight_decay": 0.1}], betas=(0.9, 0.98), eps=1e-6, fused=fused)
         weights_after.append(stepped(optimizer, weights))
         assert optimizer.param_groups[0]["fused"] == (fused or None)
-    for one, two in zip(*weights_after, strict=True):
-        assert torch.allclose(one, two, rtol=1e-6, atol=1e-7)
+    for weight, two in zip(*weights_after, strict=True):
+        assert torch.allclose(weight, two, rtol=1e-6, atol=1e-7)
     assert make_adamw([{"params": weights_of()}], betas=(0.9, 0.98), eps=1e-6).param_groups[0]["fused"] is None
 
 

@@ -145,7 +145,7 @@ def test_lines_of_the_log_are_means_and_a_resumed_run_writes_the_same(tmp_path: 
     assert losses(tmp_path / "cut") == losses(tmp_path / "whole")
     pretrain(dynamic_build, SMALL, tmp_path / "each", replace(settings, logging_steps=1))
     each = log(tmp_path / "each")
-    assert losses(tmp_path / "whole")[0] == pytest.approx(sum(one["loss"] for one in each[:4]) / 4, abs=0.05)
+    assert losses(tmp_path / "whole")[0] == pytest.approx(sum(line["loss"] for line in each[:4]) / 4, abs=0.05)
 
 
 @pytest.mark.slow

@@ -294,7 +294,7 @@ def test_a_vocabulary_is_padded_to_a_multiple_and_goes_on_in_transformers(tmp_pa
     short, padded = replace(SETTINGS, max_steps=2, save_steps=1), tmp_path / "padded"
     pretrain.pretrain(dynamic_build, SMALL, padded, replace(short, pad_vocab_to=64))
     filled = transformers.pipeline("fill-mask", model=str(padded))("w3 [MASK] w5", top_k=3)
-    assert [one["sequence"].count(" ") for one in filled] == [2, 2, 2]
+    assert [answer["sequence"].count(" ") for answer in filled] == [2, 2, 2]
     assert BertConfig.load(padded) == replace(SMALL, vocab_size=128)
     again = pretrain.pretrain(dynamic_build, str(padded), tmp_path / "again", replace(short, pad_vocab_to=64))
     assert again["loss"] > 0

@@ -31,12 +31,12 @@ def lines_at(times: list[tuple[float, dict[str, float] | int]], steps: int = 100
     now, stream = [0.0], io.StringIO()
     lines = PlainLines(stream, lambda: now[0])
     lines.begin(plan_of(steps, first))
-    for second, one in times:
+    for second, event in times:
         now[0] = second
-        if isinstance(one, int):
-            lines.step(one)
+        if isinstance(event, int):
+            lines.step(event)
         else:
-            lines(one)
+            lines(event)
     return stream.getvalue().splitlines()[1:]
 
 
@@ -49,8 +49,8 @@ def test_a_line_says_step_loss_speed_and_what_is_left() -> None:
 
 def test_lines_come_at_growing_intervals_up_to_a_minute() -> None:
     shown_at = [
-        float(one.split()[1].replace(",", "")) - 1
-        for one in lines_at([(second, record(second + 1)) for second in range(400)])
+        float(shown_line.split()[1].replace(",", "")) - 1
+        for shown_line in lines_at([(second, record(second + 1)) for second in range(400)])
     ]
     assert shown_at == [0, 1, 3, 7, 15, 31, 63, 123, 183, 243, 303, 363]
 
@@ -128,16 +128,16 @@ def test_the_bar_is_one_line_of_a_terminal_and_validation_losses_stay_above_it(
     more = {"pair_accuracy": 0.5, "replaced_accuracy": 0.5}
     steps = [record(1, **more), record(90_001, **more), record(100_000, **more, **held)]
     lines = on_terminal(monkeypatch, columns, steps)
-    assert all(len(one) < columns for one in lines if one.startswith("|"))
+    assert all(len(shown_line) < columns for shown_line in lines if shown_line.startswith("|"))
     assert "step 100,000: validation loss 6.500 (128: 6.500, 512: 7.750)" in lines
-    [last] = [one for one in lines if "100000/100000" in one][-1:]
+    [last] = [shown_line for shown_line in lines if "100000/100000" in shown_line][-1:]
     assert re.match(r"\|█+\| 100000/100000, 00:00 left, loss 7.250", last)
     assert ("4,321 tokens/s, mlm 12.5%" in last) == (columns == 80)
 
 
 def test_the_bar_goes_back_with_a_run_that_does_and_its_warning_has_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def warn(one: dict[str, float]) -> None:
-        if one["step"] == 400:
+    def warn(each_record: dict[str, float]) -> None:
+        if each_record["step"] == 400:
             logging.getLogger("bertdata").warning("the run goes back")
 
     lines = on_terminal(monkeypatch, 80, [record(500), record(400), record(401)], warn)

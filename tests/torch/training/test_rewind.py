@@ -137,7 +137,7 @@ def test_a_run_killed_before_or_after_it_goes_back_ends_with_the_same_weights(
         pretrain(dynamic_build, SMALL, tmp_path, REWIND, report=stop_at_record(number))
     pretrain(dynamic_build, SMALL, tmp_path, REWIND)
     assert losses(tmp_path) == losses(whole)
-    assert [one["rewinds"] for one in log(tmp_path)] == [one["rewinds"] for one in log(whole)]
+    assert [line["rewinds"] for line in log(tmp_path)] == [line["rewinds"] for line in log(whole)]
     assert weights(tmp_path) == weights(whole)
 
 
@@ -268,4 +268,4 @@ pretrain({str(dynamic_build)!r}, BertConfig(**{asdict(SMALL)}), {str(tmp_path / 
     done = subprocess.run(script, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert losses(tmp_path / "out") == pytest.approx(losses(whole), abs=2e-5)
-    assert [one["rewinds"] for one in log(tmp_path / "out")] == [one["rewinds"] for one in log(whole)]
+    assert [line["rewinds"] for line in log(tmp_path / "out")] == [line["rewinds"] for line in log(whole)]

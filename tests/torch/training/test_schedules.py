@@ -188,7 +188,7 @@ def test_spikes_are_left_out_and_a_sixth_in_a_row_is_none() -> None:
         weight.grad = torch.tensor([norm])
         update(model, optimizer, norm, 0.1, 0.0, step, spike_ratio=4.0)
         moved.append(weight.item() != before)
-    left_out = [step for step, one in enumerate(moved) if not one]
+    left_out = [step for step, was_moved in enumerate(moved) if not was_moved]
     assert left_out == [30, 31, 33, 34, 35, 36, 37], "not the 20th, which is among the first, nor the sixth of a row"
     assert optimizer.param_groups[0]["skipped"] == 7
 

@@ -60,7 +60,7 @@ def test_the_loss_is_that_of_sentence_transformers_with_the_copies_masked(texts:
         loss = multiple_negatives_ranking(vectors, 0.05, numbers)
         assert torch.equal(copies_among(numbers), masked)
         assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
-        gradients = [torch.autograd.grad(one, vectors) for one in (loss, expected)]
+        gradients = [torch.autograd.grad(loss_tensor, vectors) for loss_tensor in (loss, expected)]
         for own, other in zip(*gradients, strict=True):
             assert torch.allclose(own, other, atol=1e-5)
 

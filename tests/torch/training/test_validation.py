@@ -53,7 +53,7 @@ def test_the_validation_loss_is_logged_at_the_steps_asked_for_and_is_that_of_the
     tmp_path: Path, build: Path
 ) -> None:
     pretrain(build, BertConfig(**SIZES), tmp_path, replace(SETTINGS, max_steps=7))
-    assert [(one["step"], "validation_loss" in one) for one in log(tmp_path)] == [
+    assert [(line["step"], "validation_loss" in line) for line in log(tmp_path)] == [
         (3, True),
         (4, False),
         (6, True),
@@ -83,9 +83,9 @@ def test_measuring_changes_nothing_of_what_is_learned(tmp_path: Path, config: Be
         settings = replace(SETTINGS, eval_steps=every, logging_steps=1)
         pretrain(build, config, tmp_path / str(every), settings)
     with_, without = log(tmp_path / "2"), log(tmp_path / "0")
-    assert [one["loss"] for one in with_] == [one["loss"] for one in without]
-    assert [one["step"] for one in with_ if "validation_loss" in one] == [2, 4, 6]
-    assert not any("validation_loss" in one for one in without)
+    assert [line["loss"] for line in with_] == [line["loss"] for line in without]
+    assert [line["step"] for line in with_ if "validation_loss" in line] == [2, 4, 6]
+    assert not any("validation_loss" in line for line in without)
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("0", "2")]
     assert weights[0] == weights[1]
 
@@ -106,7 +106,7 @@ def test_masks_are_the_same_each_time_however_the_rows_are_split(
     losses = []
     for number, changes in enumerate(changed):
         pretrain(build, config, tmp_path / str(number), replace(settings, **changes))
-        losses += [one["validation_loss"] for one in log(tmp_path / str(number)) if "validation_loss" in one]
+        losses += [line["validation_loss"] for line in log(tmp_path / str(number)) if "validation_loss" in line]
     assert losses == pytest.approx([losses[0]] * 9, rel=1e-5)
 
 
@@ -193,9 +193,9 @@ def test_builds_without_rows_for_validation_are_trained_on_without(tmp_path: Pat
         manifest["splits"] |= {"validation": {"shards": []}} if number else {}
         files.write_json(str(directory / "manifest.json"), manifest)
         pretrain(directory, BertConfig(**SIZES), tmp_path / str(number), SETTINGS)
-        assert not any("validation_loss" in one for one in log(tmp_path / str(number)))
+        assert not any("validation_loss" in line for line in log(tmp_path / str(number)))
     pretrain(build / "validation", BertConfig(**SIZES), tmp_path / "held", SETTINGS)
-    assert not any("validation_loss" in one for one in log(tmp_path / "held"))
+    assert not any("validation_loss" in line for line in log(tmp_path / "held"))
 
 
 @pytest.fixture(scope="module")
@@ -222,13 +222,16 @@ def test_the_splits_of_all_phases_are_measured_at_the_end_of_each(tmp_path: Path
     settings = replace(SETTINGS, max_steps=8, last_share=0.5, eval_steps=2, save_steps=4, save_total_limit=0)
     pretrain(phases, BertConfig(**SIZES), tmp_path, settings)
     records = [
-        (one["step"], [name for name in ("validation_loss", "validation_16/loss", "validation_32/loss") if name in one])
-        for one in log(tmp_path)
+        (
+            line["step"],
+            [name for name in ("validation_loss", "validation_16/loss", "validation_32/loss") if name in line],
+        )
+        for line in log(tmp_path)
     ]
     every = ["validation_loss", "validation_16/loss", "validation_32/loss"]
     assert records == [(2, every[:2]), (4, every), (6, [every[0], every[2]]), (8, every)]
     for step, own in ((4, 16), (8, 32)):
-        [record] = [one for one in log(tmp_path) if one["step"] == step]
+        [record] = [line for line in log(tmp_path) if line["step"] == step]
         assert record["validation_loss"] == record[f"validation_{own}/loss"]
         for length in (16, 32):
             expected = loss_on(phases / str(length), tmp_path / "checkpoints" / f"step-{step:09d}")
@@ -245,9 +248,9 @@ def test_all_phases_can_be_measured_each_time_without_effect_on_what_is_learned(
         pretrain(phases, BertConfig(**SIZES), tmp_path / name, replace(settings, eval_phases=name))
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("ends", "all")]
     assert weights[0] == weights[1]
-    measured = [one for one in log(tmp_path / "all") if "validation_loss" in one]
-    assert [one["step"] for one in measured] == [2, 3, 4, 6]
-    assert all(one.keys() >= {"validation_16/loss", "validation_32/loss"} for one in measured)
+    measured = [line for line in log(tmp_path / "all") if "validation_loss" in line]
+    assert [line["step"] for line in measured] == [2, 3, 4, 6]
+    assert all(line.keys() >= {"validation_16/loss", "validation_32/loss"} for line in measured)
 
 
 def test_a_phase_without_a_split_has_no_validation_loss_of_its_own(tmp_path: Path, build: Path) -> None:
@@ -255,9 +258,9 @@ def test_a_phase_without_a_split_has_no_validation_loss_of_its_own(tmp_path: Pat
     build_of(tmp_path / "build" / "32")
     files.write_json(str(tmp_path / "build" / "manifest.json"), {"phases": ["16", "32"]})
     pretrain(tmp_path / "build", BertConfig(**SIZES), tmp_path / "out", replace(SETTINGS, last_share=0.5))
-    names_at = {one["step"]: {name for name in one if name.endswith("/loss")} for one in log(tmp_path / "out")}
+    names_at = {line["step"]: {name for name in line if name.endswith("/loss")} for line in log(tmp_path / "out")}
     assert names_at[3] == names_at[6] == {"validation_32/loss"}
-    assert ["validation_loss" in one for one in log(tmp_path / "out") if one["step"] in (3, 6)] == [False, True]
+    assert ["validation_loss" in line for line in log(tmp_path / "out") if line["step"] in (3, 6)] == [False, True]
 
 
 @pytest.mark.costly

@@ -56,9 +56,9 @@ def test_every_member_is_whole() -> None:
 
 
 def test_the_archive_has_the_names_of_mediawiki() -> None:
-    for code, one in languages().items():
+    for code, facts_of in languages().items():
         spaces = language_of(code).namespaces
-        for number, space in one["namespaces"].items():
+        for number, space in facts_of["namespaces"].items():
             names = {space["name"], *space.get("aliases", ())} - {None}
             assert names <= set(spaces[int(number)]), (code, number)
 

@@ -13,12 +13,12 @@ UNTRANSLATED = {"ar", "as", "bho", "hi", "ks", "lo", "ml", "sd", "te"}
 
 
 def test_the_numbers_of_each_language() -> None:
-    for code, one in languages().items():
+    for code, facts_of in languages().items():
         if facts.code_of(code) != code:
             continue
-        printed = one["numbers"]["printed"]
+        printed = facts_of["numbers"]["printed"]
         if code in UNTRANSLATED:
-            printed = one["numbers"].get("printedUntranslated", printed)
+            printed = facts_of["numbers"].get("printedUntranslated", printed)
         numbers = language_of(code).numbers
         assert {number: numbers.format(number) for number in printed} == printed, code
 

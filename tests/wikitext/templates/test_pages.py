@@ -279,9 +279,9 @@ def test_patterns_over_template_pages_take_linear_time(unit: str) -> None:
 
 def test_a_page_is_written_with_the_functions_and_numbers_of_its_wiki() -> None:
     dutch = language_of("nl")
-    one = entry("Sjabloon:Lengte", "{{#als:{{{1|}}}|{{formatnum:{{{1}}}}} m}}", None, dutch)
-    assert one is not None
-    templates = with_pages(templates_of("nl"), gather([one]))
+    page_entry = entry("Sjabloon:Lengte", "{{#als:{{{1|}}}|{{formatnum:{{{1}}}}} m}}", None, dutch)
+    assert page_entry is not None
+    templates = with_pages(templates_of("nl"), gather([page_entry]))
     assert entry("Sjabloon:Ruimte", "{{#als:{{NAAMRUIMTE}}||{{{1}}}}}", None, dutch) == Entry(
         "ruimte", "text", "{{#if:||{{{1}}}}}"
     )

@@ -44,9 +44,9 @@ def corpus_with_planted(seed: int, count: int = 60) -> tuple[list[Document], dic
     documents = []
     for number in range(count):
         name, own = f"row:{number:03d}", [paragraph(draw) for _ in range(4)]
-        for one in draw.sample(shared, draw.choice([0, 1, 1, 2])):
-            own.insert(draw.randrange(5), one.upper() if draw.random() < 0.5 else one)
-            holders[one].append(name)
+        for planted in draw.sample(shared, draw.choice([0, 1, 1, 2])):
+            own.insert(draw.randrange(5), planted.upper() if draw.random() < 0.5 else planted)
+            holders[planted].append(name)
         documents.append((name, "\n\n".join(own)))
     return documents, holders
 

@@ -84,14 +84,14 @@ def test_a_form_names_every_column_that_it_reads(form: str) -> None:
 
 def test_articles_with_few_words_are_stubs_in_every_form(tmp_path: Path) -> None:
     long, short = "It has a great many words in it.", "It is short."
-    for number, (one, two) in enumerate(
+    for number, (words_of_form, two) in enumerate(
         [
             (enterprise("A", long), enterprise("B", short)),
             (structured("A", section("Abstract", long)), structured("B", section("Abstract", short))),
             (finewiki("A", long), finewiki("B", short)),
         ]
     ):
-        path = json_lines(tmp_path / f"{number}.jsonl", one, two)
+        path = json_lines(tmp_path / f"{number}.jsonl", words_of_form, two)
         rows, counters = read(path, config=CleaningConfig(min_words=5))
         assert [row["title"] for row in rows] == ["A"]
         assert counters.drops == {"stub": 1}

@@ -115,8 +115,8 @@ def test_training_goes_on_from_a_saved_model_with_another_sharing(build: Path, t
     run = replace(DETECTION, warmup_ratio=0.0, lr_scheduler_type="constant_with_warmup", max_steps=30, save_steps=30)
     pretrain(build, str(config), tmp_path / "first", run, library="transformers")
     for how in ("gdes", "shared"):
-        one = replace(run, max_steps=1, embedding_sharing=how)
-        pretrain(build, str(tmp_path / "first"), tmp_path / how, one, library="transformers")
+        single_step = replace(run, max_steps=1, embedding_sharing=how)
+        pretrain(build, str(tmp_path / "first"), tmp_path / how, single_step, library="transformers")
     began, gdes = log(tmp_path / "first")[0], log(tmp_path / "gdes")[0]
     assert gdes["mlm_loss"] < began["mlm_loss"] - 0.1
     assert gdes["replaced_loss"] < began["replaced_loss"] - 0.1

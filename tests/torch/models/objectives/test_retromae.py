@@ -74,8 +74,8 @@ def loss_by_loop(model: RetroMaeModel, hidden: Tensor, batch: dict[str, Tensor])
             query = sentence + positions[place]
             mixed = []
             for head in torch.arange(32).chunk(2):
-                one = attention.query(query)[head]
-                scores = attention.key(states)[:, head] @ one / math.sqrt(len(head))
+                queries = attention.query(query)[head]
+                scores = attention.key(states)[:, head] @ queries / math.sqrt(len(head))
                 mixed.append(scores.softmax(0) @ attention.value(states)[:, head])
             output = layer.attention["output"]
             attended = normed(output.dense(torch.cat(mixed)) + query, output.LayerNorm)
@@ -108,17 +108,19 @@ def test_what_a_position_hides_does_not_change_its_prediction_and_the_first_toke
     """Of one row: another token where a position does not look leaves its logits; where it looks, it changes them."""
     torch.manual_seed(0)
     model = RetroMaeModel(replace(SMALL, initializer_range=0.3)).eval()
-    one = {name: value[:1] for name, value in batch.items()}
-    seen = visible(one["decoder_masks"], one["decoder_sets"], one["attention_mask"])[0, 0]
-    length = int(one["attention_mask"].sum())
+    first_row = {name: value[:1] for name, value in batch.items()}
+    seen = visible(first_row["decoder_masks"], first_row["decoder_sets"], first_row["attention_mask"])[0, 0]
+    length = int(first_row["attention_mask"].sum())
     assert not seen[:, length:].any()
     assert not seen.diagonal()[1:].any()
     assert seen[:, 0].all()
-    before, labelled = model(**one).decoder.prediction_logits, one["decoder_labels"][0] != -100
+    before, labelled = model(**first_row).decoder.prediction_logits, first_row["decoder_labels"][0] != -100
     for token in (3, 9):
-        other = one["decoder_input_ids"].clone()
+        other = first_row["decoder_input_ids"].clone()
         other[0, token] = 77
-        changed = ~torch.isclose(model(**one | {"decoder_input_ids": other}).decoder.prediction_logits, before).all(1)
+        changed = ~torch.isclose(
+            model(**first_row | {"decoder_input_ids": other}).decoder.prediction_logits, before
+        ).all(1)
         assert changed.tolist() == seen[labelled, token].tolist()
 
 

@@ -116,7 +116,7 @@ def test_the_loss_is_that_of_a_loop_over_the_spans_padded_and_packed(build: Path
 def test_spans_are_what_is_labelled_side_by_side_within_a_sequence() -> None:
     """Of padded rows: at the edges, two of them side by side in the flat batch, a long one; by the loop."""
     rows = ["-ab-c--", "ab--cd-", "--aaaaa", "aaaaa--", "-abcde-", "-abcde-"]
-    labels = torch.tensor([[-100 if one == "-" else ord(one) for one in row] for row in rows])
+    labels = torch.tensor([[-100 if letter == "-" else ord(letter) for letter in row] for row in rows])
     mask = torch.ones_like(labels)
     mask[5, 6] = 0  # a span in front of padding has no border there
     for most in (20, 3):
@@ -212,7 +212,7 @@ def test_parts_of_a_batch_and_packing_change_only_the_rounding(build: Path, tmp_
         pretrain(build, SMALL, tmp_path / name, replace(RUN, **changes))
     for name in ("parts", "packed"):
         assert losses(tmp_path / name) == pytest.approx(losses(tmp_path / "one"), rel=1e-5)
-        shares = [[record["sbo_loss"] for record in log(tmp_path / one)] for one in (name, "one")]
+        shares = [[record["sbo_loss"] for record in log(tmp_path / run_name)] for run_name in (name, "one")]
         assert shares[0] == pytest.approx(shares[1], rel=1e-4)
 
 
