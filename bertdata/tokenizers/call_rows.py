@@ -24,24 +24,31 @@ class Piece(NamedTuple):
     type_id: int
 
 
+class UnclearPairs(NamedTuple):
+    """Why rows of two texts are not clear, and whether it is their token types alone."""
+
+    reason: str
+    only_types: bool
+
+
 @dataclass(frozen=True)
 class CallRows:
     """The parts of a row of one text, and of one of two.
 
     types_of_cut_off: whether the rows of what is cut off have these token types too. `tokenizers` gives parts that are
-    cut off the type 0, of a second text 1, but for RobertaProcessing. no_pairs: why it is not clear what stands around
-    two texts, where that is so.
+    cut off the type 0, of a second text 1, but for RobertaProcessing. no_pairs: why rows of two texts are not clear,
+    where that is so.
     """
 
     single: tuple[Piece, ...] = (Piece(FIRST, 0),)
     pair: tuple[Piece, ...] = (Piece(FIRST, 0), Piece(SECOND, 1))
     types_of_cut_off: bool = False
-    no_pairs: str | None = None
+    no_pairs: UnclearPairs | None = None
 
     def pieces(self, *, pair: bool, special: bool) -> tuple[Piece, ...]:
         """Return the parts of a row, without special ids where none are wanted; raises ConfigError where unclear."""
-        if pair and special and self.no_pairs is not None:
-            raise ConfigError(self.no_pairs)
+        if pair and special and self.no_pairs is not None and not self.no_pairs.only_types:
+            raise ConfigError(self.no_pairs.reason)
         pieces = self.pair if pair else self.single
         return pieces if special else tuple(piece for piece in pieces if isinstance(piece.content, str))
 

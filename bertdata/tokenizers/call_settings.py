@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bertdata.errors import InputError
-from bertdata.tokenizers.call_rows import FIRST, SECOND, CallRows, Piece
+from bertdata.tokenizers.call_rows import FIRST, SECOND, CallRows, Piece, UnclearPairs
 from bertdata.tokenizers.class_defaults import BY_FLAGS, TEXT, class_of, expected_pair
 from bertdata.tokenizers.ids import MOST_TYPES, read_id
 from bertdata.tokenizers.json_format import parts_of
@@ -46,26 +46,27 @@ def rows_of_file(data: Mapping[str, Any]) -> CallRows:
     return CallRows()
 
 
-def pairs_unclear(rows: CallRows, config: Mapping[str, Any], ids: Mapping[str, int]) -> str | None:
+def pairs_unclear(rows: CallRows, config: Mapping[str, Any], ids: Mapping[str, int]) -> UnclearPairs | None:
     """Return how the class of settings puts other tokens around two texts than a file does; None where it does not."""
     expected = expected_pair(config)
     if expected is None:
         return None
     of_class = [(name if name in (None, TEXT) else ids.get(str(name)), type_id) for name, type_id in expected]
     of_file = [(TEXT if isinstance(content, str) else content, type_id) for content, type_id in rows.pair]
-    if len(of_class) == len(of_file) and all(
-        type_id == other_type and content in (None, other)
-        for (content, type_id), (other, other_type) in zip(of_class, of_file, strict=True)
-    ):
+    same_ids = len(of_class) == len(of_file) and all(
+        content in (None, other) for (content, _), (other, _) in zip(of_class, of_file, strict=True)
+    )
+    if same_ids and [type_id for _, type_id in of_class] == [type_id for _, type_id in of_file]:
         return None
     form = " ".join(f"{name}:{type_id}" for name, type_id in expected)
     version, other = (4, 5) if class_of(config) in BY_FLAGS else (5, 4)
-    return (
+    reason = (
         f"{class_of(config)}, which the settings beside it name, has the rows {form} of two texts (with token types) "
-        f"in transformers {version}, and its post_processor, which transformers {other} takes, has others; open the "
-        "folder with the version whose rows you want, save it, and name PreTrainedTokenizerFast as tokenizer_class in "
-        "what it saved"
+        f"in transformers {version}, and its post_processor, which transformers {other} takes, has others; "
+        f"{'leave out return_token_type_ids, or ' if same_ids else ''}open the folder with the version whose rows you "
+        "want, save it, and name PreTrainedTokenizerFast as tokenizer_class in what it saved"
     )
+    return UnclearPairs(reason, same_ids)
 
 
 def _pieces(template: Sequence[Any], ids: Mapping[str, Sequence[int]]) -> tuple[Piece, ...]:

@@ -259,6 +259,8 @@ class _Call(NamedTuple):
         """Return some columns of the rows."""
         if self.lengths.padding and self.tokenizer.pad_token is None:
             raise ConfigError("this tokenizer has no pad token, so it cannot pad; leave padding out")
+        if "token_type_ids" in names:
+            self._check_types()
         places = "offset_mapping" in names
         rows = self._rows(places=places)
         columns = self._columns(rows, names)
@@ -272,6 +274,11 @@ class _Call(NamedTuple):
         if self.texts.single and not self.others:
             columns = {name: values[0] if isinstance(values[0], list) else values for name, values in columns.items()}
         return Encoding(columns, rows=view)
+
+    def _check_types(self) -> None:
+        unclear = self.tokenizer.call_rows(special=self.special).no_pairs
+        if self.special and unclear is not None and self.texts.given_seconds()[0]:
+            raise ConfigError(unclear.reason)
 
     def _rows(self, *, places: bool) -> list[_Row]:
         """Return the rows, each text cut so that its row has room, and where asked for those of what was cut off."""

@@ -92,19 +92,36 @@ PREFIX_SPACE = {f"{name}Tokenizer": False for name in _NO_PREFIX_SPACE.split()} 
 SPACE_BY_VERSION = {"BlenderbotTokenizer": (False, True), "PreTrainedTokenizer": (False, None)}
 """By class, whether transformers 4 and 5 put a space there then, None for what the file says."""
 
+CASE_AND_ACCENTS = {
+    "AlbertTokenizer": {"do_lower_case": True, "keep_accents": False},
+    "RemBertTokenizer": {"do_lower_case": False, "keep_accents": True},
+    "XLNetTokenizer": {"do_lower_case": False, "keep_accents": False},
+}
+"""By class, whether it drops case and keeps accents before a SentencePiece model sees a text."""
+
 BY_FLAGS = frozenset({"CodeLlamaTokenizer", "CohereTokenizer", "GemmaTokenizer", "LlamaTokenizer"})
 """Classes that in transformers 4 put tokens around texts as two settings say, whatever the file has."""
 
 
+_ADDS_IF_ASKED = frozenset({"GPT2Tokenizer", "GPTNeoXTokenizer"})
+"""Classes that add tokens around texts where the two settings say so: the first to a bare vocabulary, in version 5."""
+
+
 def flags_of(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `add_bos_token` and `add_eos_token` of settings, or of their class in transformers 4; None for the file's.
+    """Return `add_bos_token` and `add_eos_token` where a class follows them, and None where the file alone counts.
+
+    Most classes do not, whatever the settings say: DebertaTokenizer of version 4 saves `false` beside rows with [CLS].
 
     >>> flags_of({"tokenizer_class": "GemmaTokenizerFast", "add_eos_token": True})
     {'add_bos_token': True, 'add_eos_token': True}
+    >>> flags_of({"tokenizer_class": "DebertaTokenizer", "add_bos_token": False})
+    {'add_bos_token': None, 'add_eos_token': None}
     """
-    usual = (True, False) if class_of(config) in BY_FLAGS else (None, None)
-    names = ("add_bos_token", "add_eos_token")
-    return {name: config.get(name, default) for name, default in zip(names, usual, strict=True)}
+    usual = {"add_bos_token": True, "add_eos_token": False}
+    if class_of(config) in BY_FLAGS:
+        return {name: config.get(name, default) for name, default in usual.items()}
+    adds = class_of(config) in _ADDS_IF_ASKED
+    return {name: True if adds and config.get(name) is True else None for name in usual}
 
 
 def class_of(config: Mapping[str, Any]) -> str:

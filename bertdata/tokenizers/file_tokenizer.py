@@ -182,5 +182,10 @@ class FileTokenizer(Tokenizer):
 
     @cached_property
     def _whole(self) -> Any:
-        """The `tokenizers.Tokenizer` of the whole file, for what special tokens have a part in."""
-        return open_reference(self._data)
+        """The `tokenizers.Tokenizer` of the whole file, for what special tokens have a part in.
+
+        Tokens that settings name as special are so there too, where the file does not call them so.
+        """
+        tokenizer, special = open_reference(self._data), {*self._special.names}
+        tokenizer.add_special_tokens([token for token in json_format.all_named(self._config) if token in special])
+        return tokenizer

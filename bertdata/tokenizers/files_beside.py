@@ -25,7 +25,14 @@ from bertdata.tokenizers.class_defaults import (
 )
 from bertdata.tokenizers.file_keys import SPECIAL_KEYS, check_config, check_file
 from bertdata.tokenizers.ids import read_id_key, read_ids, reading_json
-from bertdata.tokenizers.json_format import METASPACE, all_named, content_of, named_special, parts_of
+from bertdata.tokenizers.json_format import (
+    METASPACE,
+    all_named,
+    content_of,
+    named_special,
+    parts_of,
+    words_among_special,
+)
 from bertdata.tokenizers.literal_special import kind_of
 from bertdata.tokenizers.model_types import MODEL, class_of_model
 
@@ -253,7 +260,7 @@ def _entries(config: Mapping[str, Any], beside: Mapping[str, int]) -> Iterator[d
 def rows_unclear(data: Mapping[str, Any], config: Mapping[str, Any]) -> str | None:
     """Return why it is not clear what stands around texts: settings of transformers that its file contradicts, or None.
 
-    transformers 5 follows `add_bos_token` and `add_eos_token`, transformers 4 in some classes only.
+    Few classes follow `add_bos_token` and `add_eos_token` (`flags_of`), and not in both versions.
     """
     single: list[Any] = []
     for part in parts_of(data.get("post_processor"), "processors"):
@@ -304,10 +311,16 @@ def saved_settings(data: Mapping[str, Any], config: Mapping[str, Any]) -> dict[s
 
     A named class of transformers 5 builds a pipeline of its own from the vocabulary, so none is named; what the file
     has already, as added tokens, is left out, as are paths of other machines. Special tokens are named alone, as there
-    is no way to write `lstrip` and so on that both versions read; the file has these. transformers 4 takes the space
-    before a text from the settings and none where they do not say it.
+    is no way to write `lstrip` and so on that both versions read; the file has these. Those without a role are a list
+    by the name of transformers 4, which does not open one by that of 5. transformers 4 takes the space before a text
+    from the settings and none where they do not say it.
     """
     settings = {key: _names_alone(value) for key, value in config.items() if key not in _NOT_SAVED}
+    if isinstance(further := settings.get("extra_special_tokens"), list):
+        del settings["extra_special_tokens"]
+        words = words_among_special(data, config)
+        named = [*(settings.get("additional_special_tokens") or ()), *further]
+        settings["additional_special_tokens"] = [token for token in dict.fromkeys(named) if token not in words]
     pre_tokenizer = data.get("pre_tokenizer") or {}
     if pre_tokenizer.get("type") == "ByteLevel":
         settings["add_prefix_space"] = bool(pre_tokenizer.get("add_prefix_space", True))

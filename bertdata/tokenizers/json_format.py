@@ -138,7 +138,8 @@ def special_tokens(data: Mapping[str, Any], config: Mapping[str, Any], vocabular
         said_none = config.get(key := f"{role}_token", key) is None
         roles[role] = token if token in vocabulary else usual[0] if usual and not said_none else None
     special = [token for token, is_special in added.items() if is_special]
-    special += [token for token in named_special(config) if token in vocabulary]
+    words = words_among_special(data, config)
+    special += [token for token in named_special(config) if token in vocabulary and token not in words]
     others = dict.fromkeys(token for token in special if token not in roles.values())
     return SpecialTokens(**roles, additional=tuple(others))
 
@@ -164,6 +165,22 @@ def named_special(config: Mapping[str, Any]) -> list[str]:
         named = config.get(key) or []
         tokens += named.values() if isinstance(named, dict) else named if isinstance(named, list) else [named]
     return [content for token in tokens if (content := content_of(token)) is not None]
+
+
+def words_among_special(data: Mapping[str, Any], config: Mapping[str, Any]) -> frozenset[str]:
+    """Return the tokens that transformers 5 lists with special ones, and that the file adds as words: they are text.
+
+    So it saves "(" of ALBERT's model.
+
+    >>> file = {"added_tokens": [{"content": "(", "special": False}, {"content": "[Q]", "special": True}]}
+    >>> words_among_special(file, {"extra_special_tokens": ["(", "[Q]"]})
+    frozenset({'('})
+    """
+    listed = config.get("extra_special_tokens")
+    others = named_special({key: value for key, value in config.items() if key != "extra_special_tokens"})
+    added = {entry["content"] for entry in data.get("added_tokens") or () if not entry["special"]}
+    names = [content_of(token) for token in listed] if isinstance(listed, list) else []
+    return frozenset(token for token in names if token is not None and token in added and token not in others)
 
 
 def all_named(config: Mapping[str, Any]) -> list[str]:

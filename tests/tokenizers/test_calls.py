@@ -291,7 +291,8 @@ def test_rows_of_two_texts_are_refused_only_where_builds_ask_for_them() -> None:
 
 def test_settings_that_contradict_the_template_are_refused_where_rows_are_asked_for() -> None:
     around = template("[CLS] $A", "[CLS] $A $B:1")
-    tokenizer = small(around, add_bos_token=False, bos_token="[CLS]")
+    gpt2 = {"tokenizer_class": "GPT2Tokenizer", "add_prefix_space": False}
+    tokenizer = small(around, add_bos_token=False, bos_token="[CLS]", tokenizer_class="LlamaTokenizer")
     assert tokenizer.encode("the")
     for call in (lambda: tokenizer("the"), lambda: tokenizer.encode_pair("the")):
         with pytest.raises(ConfigError, match="says add_bos_token = false, but the post_processor"):
@@ -299,7 +300,7 @@ def test_settings_that_contradict_the_template_are_refused_where_rows_are_asked_
     assert tokenizer("the", add_special_tokens=False)["input_ids"] == tokenizer.encode("the")
     assert small(around, add_bos_token=True, bos_token="[CLS]")("the")["input_ids"][0] == 2
     with pytest.raises(ConfigError, match=r"says add_eos_token = true, but .* does not put"):
-        small(around, add_eos_token=True, eos_token="[SEP]")("the")
+        small(around, add_eos_token=True, eos_token="[SEP]", **gpt2)("the")
     with pytest.raises(ConfigError, match="says src_lang = 'en_XX'"):
         small(around, src_lang="en_XX")("the")
 

@@ -119,6 +119,17 @@ def test_special_tokens_that_are_named_as_objects_are_saved_so_that_transformers
     assert_same_ids(tokenizer, tmp_path)
 
 
+def test_special_tokens_without_a_role_are_saved_by_the_name_that_transformers_4_reads_as_a_list(
+    tmp_path: Path,
+) -> None:
+    tokenizer = JsonTokenizer(SMALL["gpt2"]._data, {"extra_special_tokens": ["[Q]", {"content": "[D]"}]})
+    tokenizer.save_pretrained(tmp_path)
+    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    assert settings["additional_special_tokens"] == ["[Q]", "[D]"]
+    assert "extra_special_tokens" not in settings  # which has to be an object there
+    assert load_tokenizer(tmp_path) == tokenizer
+
+
 @pytest.mark.parametrize("lower", [True, False])
 def test_berts_wordpiece_opens_with_the_same_ids(lower: bool, tmp_path: Path) -> None:
     pytest.importorskip("transformers")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,14 +47,23 @@ def not_backend(config: Mapping[str, Any]) -> bool:
 
 def rows_unknown(config: Mapping[str, Any]) -> str | None:
     """Return why it is not known what stands around texts, as the class of settings has rows of its own, or None."""
-    if not not_backend(config) or class_of(config) in AROUND:
+    name = class_of(config)
+    flags = [key for key in ("add_bos_token", "add_eos_token") if isinstance(config.get(key), bool)]
+    if name in _FOLLOWS_FLAGS and flags:
+        return (
+            f"{CONFIG} says {flags[0]} = {json.dumps(config[flags[0]])}, which {name} of transformers 5 follows where "
+            "there is no tokenizer.json, and transformers 4 not; delete the key for the rows of transformers 4"
+        )
+    if not not_backend(config) or name in AROUND:
         return None
     return (
-        f"the settings beside the model name {class_of(config)}, and what that puts around texts, if anything, is not "
+        f"the settings beside the model name {name}, and what that puts around texts, if anything, is not "
         "in a model of SentencePiece; " + REMEDY
     )
 
 
+_FOLLOWS_FLAGS = frozenset({"AlbertTokenizer", "RemBertTokenizer"})
+"""Classes that in transformers 5 put tokens around texts as two settings say, if a model is all that they have."""
 _REFUSED = {
     "sp_model_kwargs": "which may ask for pieces drawn at random",
     "split_by_punct": "which cuts a text before the model sees it",

@@ -20,6 +20,7 @@ from typing import Any
 from bertdata.errors import InputError
 from bertdata.tokenizers import json_format, json_parts
 from bertdata.tokenizers.base import SpecialTokens
+from bertdata.tokenizers.class_defaults import CASE_AND_ACCENTS, class_of
 from bertdata.tokenizers.spm.charsmap import Charsmap, steps
 from bertdata.tokenizers.spm.defined_symbols import around, check_spaces, kept_symbols
 from bertdata.tokenizers.spm.proto import BPE_MODEL, UNIGRAM_MODEL, PieceType
@@ -84,7 +85,9 @@ def convert(
         tokenizer = _byte_pair_tokenizer(model)
     else:
         spaces = as_bert or (at_white_space and not model.normalizer.precompiled_charsmap)
-        tokenizer = _tokenizer(model, vocabulary, as_bert=as_bert, is_deberta=is_deberta, at_white_space=spaces)
+        tokenizer = _tokenizer(
+            model, vocabulary, named or {}, as_bert=as_bert, is_deberta=is_deberta, at_white_space=spaces
+        )
     special = special or _with_named(model, _special_of(model, [_MASK] if is_deberta else []), named or {})
     json_parts.add_special(tokenizer, special)
     json_parts.set_template(tokenizer, special, types=True)
@@ -117,13 +120,19 @@ def renumbered(model: Any, family: str) -> Any:
 
 
 def _tokenizer(
-    model: Any, vocabulary: Sequence[tuple[str, float]], *, as_bert: bool, is_deberta: bool, at_white_space: bool
+    model: Any,
+    vocabulary: Sequence[tuple[str, float]],
+    named: Mapping[str, Any],
+    *,
+    as_bert: bool,
+    is_deberta: bool,
+    at_white_space: bool,
 ) -> Any:
     """Return a `tokenizers.Tokenizer` of the pieces.
 
-    as_bert: normalize as ALBERT and XLNet do. is_deberta: strip before the normalisation of the model, and take unknown
-    characters for unknown, though there are pieces for bytes. at_white_space: cut at all white space, as BERT's
-    tokenizer does.
+    named: settings beside the model. as_bert: normalize as ALBERT and XLNet do. is_deberta: strip before the
+    normalisation of the model, and take unknown characters for unknown, though there are pieces for bytes.
+    at_white_space: cut at all white space, as BERT's tokenizer does.
     """
     from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
@@ -137,7 +146,7 @@ def _tokenizer(
     charsmap = model.normalizer.precompiled_charsmap
     parts: list[Any] = [normalizers.Precompiled(charsmap)] if charsmap else []
     if as_bert:
-        parts = [*_without_case_and_accents(model), *parts]
+        parts = [*_without_case_and_accents(model, named), *parts]
     elif is_deberta:
         parts = [normalizers.Strip(), *parts, normalizers.Replace(Regex(" {2,}"), " ")]
     else:
@@ -257,15 +266,22 @@ def _keeps_texts(model: Any) -> bool:
     return not (settings.precompiled_charsmap or settings.add_dummy_prefix or settings.remove_extra_whitespaces)
 
 
-def _without_case_and_accents(model: Any) -> list[Any]:
-    """Return the normalizers of ALBERT and XLNet, which drop case, and accents, if no piece has any."""
+def _without_case_and_accents(model: Any, named: Mapping[str, Any]) -> list[Any]:
+    """Return the normalizers of ALBERT and XLNet, which drop case and accents as the class of settings says.
+
+    Where they name no class, case and accents that no piece has are dropped.
+    """
     from tokenizers import normalizers
 
     text = "".join(piece.piece for piece in model.pieces if piece.type == PieceType.NORMAL)
+    lower, keep = text == text.lower(), any(map(unicodedata.combining, unicodedata.normalize("NFD", text)))
+    if (name := class_of(named)) in CASE_AND_ACCENTS:
+        usual = CASE_AND_ACCENTS[name]
+        lower, keep = (bool(named.get(key, usual[key])) for key in ("do_lower_case", "keep_accents"))
     parts: list[Any] = [normalizers.Replace("``", '"'), normalizers.Replace("''", '"')]
-    if not any(map(unicodedata.combining, unicodedata.normalize("NFD", text))):
+    if not keep:
         parts += [normalizers.NFKD(), normalizers.StripAccents()]
-    return parts + ([normalizers.Lowercase()] if text == text.lower() else [])
+    return parts + ([normalizers.Lowercase()] if lower else [])
 
 
 def _special_of(model: Any, more: Sequence[str]) -> SpecialTokens:

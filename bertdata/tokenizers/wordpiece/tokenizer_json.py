@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bertdata.errors import InputError
-from bertdata.tokenizers.call_rows import rows_of_template
+from bertdata.tokenizers.call_rows import UnclearPairs, rows_of_template
 from bertdata.tokenizers.call_settings import rows_of_file, sides_of_file
 from bertdata.tokenizers.ids import read_added, read_ids, reading_json
 from bertdata.tokenizers.pairs import bert_template
@@ -43,7 +43,7 @@ class Parts:
     post_processor: Mapping[str, Any] | None = None
     call: Mapping[str, Any] = field(default_factory=dict)
     no_rows: str | None = None
-    no_pairs: str | None = None
+    no_pairs: UnclearPairs | None = None
 
 
 def parse(data: Any, path: str | None = None) -> Parts:

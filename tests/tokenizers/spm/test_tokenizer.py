@@ -312,6 +312,41 @@ def test_albert_is_told_by_its_pieces(sentencepiece: Any, tmp_path: Path) -> Non
     assert tokenizer.row_template.second_type == 1
 
 
+@pytest.mark.parametrize(
+    ("settings", "same"),
+    [
+        ({"tokenizer_class": "XLNetTokenizer"}, [("é", "e")]),
+        ({"tokenizer_class": "XLNetTokenizer", "do_lower_case": True}, [("é", "e"), ("T", "t")]),
+        ({"tokenizer_class": "XLNetTokenizer", "keep_accents": True}, []),
+        ({}, []),
+    ],
+)
+def test_case_and_accents_are_dropped_as_the_class_of_the_settings_says(
+    settings: dict[str, Any], same: list[tuple[str, str]], sentencepiece: Any, tmp_path: Path
+) -> None:
+    names = ["<cls>", "<sep>", "<pad>", "<mask>", "<eod>"]
+    text = "The café, the elf, The café"  # a vocabulary with capitals and accents
+    place = saved(tmp_path, model_of(sentencepiece, control_symbols=names, sentence_iterator=iter([text] * 9)))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    tokenizer = load_tokenizer(place)
+    pairs = [("é", "e"), ("T", "t")]
+    assert [pair for pair in pairs if tokenizer.encode(pair[0]) == tokenizer.encode(pair[1])] == same
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_tokens_around_texts_that_one_version_adds_to_a_model_alone_are_refused(
+    flag: bool, sentencepiece: Any, tmp_path: Path
+) -> None:
+    more = {"control_symbols": ["[CLS]", "[SEP]", "[MASK]"], "pad_id": 0, "unk_id": 1, "bos_id": -1, "eos_id": -1}
+    place = saved(tmp_path, model_of(sentencepiece, **more))
+    settings = {"tokenizer_class": "AlbertTokenizer", "add_bos_token": flag}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    tokenizer = load_tokenizer(place)
+    assert tokenizer.encode("the")
+    with pytest.raises(ConfigError, match=r"says add_bos_token = (true|false), which AlbertTokenizer of"):
+        tokenizer("the")
+
+
 def test_xlnet_has_its_rows(sentencepiece: Any, tmp_path: Path) -> None:
     names = ["<cls>", "<sep>", "<pad>", "<mask>", "<eod>"]
     tokenizer = load_tokenizer(saved(tmp_path, model_of(sentencepiece, control_symbols=names)))
