@@ -9,7 +9,8 @@ another in one row and their offsets beside it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from bertdata.loader.examples import ExampleBatch, ShardExamples
 from bertdata.loader.layouts import Batch, Layout, Lists, Packed, Padded, PaddedChoices
 from bertdata.loader.next_token import check_next_token
 from bertdata.loader.opening import Source
+from bertdata.loader.origin import Origin, check_origin, origins_of
 from bertdata.loader.padding import MULTIPLE
 from bertdata.loader.read_columns import (
     carried_columns,
@@ -44,6 +46,7 @@ from bertdata.loader.read_columns import (
 from bertdata.loader.weights import check_rates
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
+from bertdata.options.option import require
 from bertdata.shards.columns import CU_SEQLENS, MASK_RATE, WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
@@ -84,6 +87,10 @@ class BatchCollator(HasEpoch):
     loss_weights float32, of the shape of labels, what the loss of each token is multiplied by, 0 where there is no
     label, and maskable int64 (N,), how many tokens of each example are not special. The sum of the weighted losses over
     the sum of maskable is the loss (see `bertdata.masking.rate_draws`).
+
+    Rows of another split of the same build have the masks of their split, where `masking` was not given: a collator of
+    train masks rows of validation at their rate. Rows of shards with another vocabulary, objective or masking are
+    refused with a ConfigError; rows that others read, as `datasets` does, do not say of which shards they are.
 
     Static masks are those in the shards. Raises ConfigError for a `tokenizer` that is not the one the shards were made
     with, and for masking settings where the masks are in the shards already.
@@ -131,19 +138,18 @@ class BatchCollator(HasEpoch):
     ) -> None:
         examples = shards if isinstance(shards, ShardExamples) else ShardExamples(shards)
         info, first = examples.info, examples.shards
-        if tokenizer is not None and tokenizer.fingerprint != info.tokenizer:
-            raise ConfigError(
-                f"the tokenizer given is not the one the shards were made with ({tokenizer.fingerprint[:12]} given, "
-                f"{info.tokenizer[:12]} in the shards); use the one saved beside them, or build with this one"
-            )
+        require(
+            tokenizer is None or tokenizer.fingerprint == info.tokenizer,
+            f"the tokenizer given is not the one the shards were made with ({tokenizer and tokenizer.fingerprint[:12]} "
+            f"given, {info.tokenizer[:12]} in the shards); use the one saved beside them, or build with this one",
+        )
         self.static = not info.draws_masks
         if self.static and (masking is not None or seed is not None):
             raise ConfigError(
                 "masking and seed were given, but the masks of these shards are static: written into them; "
                 "leave both out, or build with --masking dynamic"
             )
-        if pad_to_multiple_of < 1:
-            raise ConfigError(f"pad_to_multiple_of is {pad_to_multiple_of}; expected at least 1")
+        require(pad_to_multiple_of >= 1, f"pad_to_multiple_of is {pad_to_multiple_of}; expected at least 1")
         check_packing(packing, position_offset, attention_mask, sliding_window, causal=causal)
         check_varlen(attention_mask, model_config)
         self.info, self.pad_to_multiple_of, self.packing = info, pad_to_multiple_of, packing
@@ -153,13 +159,13 @@ class BatchCollator(HasEpoch):
         self._layout: Layout = (PaddedChoices if info.has_choices else Padded)(pad_to_multiple_of)
         if packing:
             self._layout = Packed(pad_to_multiple_of, position_offset, attention_mask, sliding_window)
-        if packing and info.has_choices:
-            raise ConfigError("packing is for rows of one text, and these have several choices; leave packing out")
-        if packing and (others := [name for name in self._list_columns if name.startswith("input_ids_")]):
-            raise ConfigError(
-                f"packing is for rows of one text, and these have {len(others) + 1} of different lengths; leave "
-                "packing out"
-            )
+        several = packing and info.has_choices
+        require(not several, "packing is for rows of one text, and these have several choices; leave packing out")
+        texts = [name for name in self._list_columns if name.startswith("input_ids")]
+        require(
+            not packing or len(texts) == 1,
+            f"packing is for rows of one text, and these have {len(texts)} of different lengths; leave packing out",
+        )
         self._epoch, self._tokens = self._epoch_type(), 0 if self.static else examples.tokens
         if epoch is not None:
             self.set_epoch(epoch)
@@ -175,17 +181,25 @@ class BatchCollator(HasEpoch):
                 self.causal_share, self.shifted = training.causal_share, shifted or training.shifted
                 self._reads_words = info.word_starts and self._masker.by_words and training.causal_share < 1
                 check_packing(packing, position_offset, attention_mask, sliding_window, causal=self.causal_share > 0)
-        of_rows = info.masking.for_split(first.split) if isinstance(info, PretrainingInfo) else None
-        self._static_rates = of_rows if self.static and of_rows is not None and of_rows.mask_rate_draw else None
+        self._made_for = examples.origin
+        self._by_origin: tuple[Origin, Self] | None = None
+        self._masking_given, self._second_masks = masking is not None, decoder_masks
+        self._static_rates = self._rates_in_rows(examples.origin)
         self._draw = self._draw_of()
-        if decoder_masks:
-            self._draw = with_second_masks(self._draw, decoder_masks, packing=packing)
+
+    def _rates_in_rows(self, origin: Origin) -> MaskingConfig | None:
+        """Return the settings of masks in the shards whose rates were drawn for each row; None for others."""
+        of_rows = origin.masking if self.static else None
+        return of_rows if of_rows is not None and of_rows.mask_rate_draw else None
 
     def _draw_of(self) -> Draw:
         """Return what is predicted of the rows."""
-        draw: Draw
+        draw = self._first_draw()
+        return with_second_masks(draw, self._second_masks, packing=self.packing) if self._second_masks else draw
+
+    def _first_draw(self) -> Draw:
         if self.causal:
-            draw = CausalRows()
+            draw: Draw = CausalRows()
         elif self._masker is None:
             draw = StaticMasks((self.info.cls_token_id, self.info.sep_token_id), self._static_rates)
         else:
@@ -196,6 +210,32 @@ class BatchCollator(HasEpoch):
     def _masks(self, masker: Masker) -> DynamicMasks:
         """Return what draws dynamic masks."""
         return DynamicMasks(masker)
+
+    def _of_split(self, examples: Examples) -> Self:
+        """Return the collator for the split of examples; raises ConfigError for two such, and for rows of others."""
+        collators = set()
+        for origin in origins_of(examples):
+            if self._by_origin is None or self._by_origin[0] is not origin:
+                check_origin(self._made_for, origin, masking_given=self._masking_given)
+                alike = self._masking_given or origin.masking == self._made_for.masking
+                self._by_origin = origin, self if alike else self._with_masks_of(origin)
+            collators.add(self._by_origin[1])
+        require(
+            len(collators) < 2,
+            "rows of train and of validation are in one batch, and these splits have other mask rates; give the "
+            "collator masking=MaskingConfig(...), or read one split at a time",
+        )
+        return collators.pop() if collators else self
+
+    def _with_masks_of(self, origin: Origin) -> Self:
+        """Return a copy that masks as another split is masked; the epoch is that of both."""
+        other: Self = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, _made_for=origin, _by_origin=None)
+        if other._masker is not None and origin.masking is not None:
+            other._masker = replace(other._masker, config=origin.masking)
+        other._static_rates = other._rates_in_rows(origin)
+        other._draw = other._draw_of()
+        return other
 
     def __repr__(self) -> str:
         rows = "packed in one row" if self.packing else f"padded to a multiple of {self.pad_to_multiple_of}"
@@ -215,6 +255,9 @@ class BatchCollator(HasEpoch):
 
     def arrays(self, examples: Examples) -> Batch:
         """Return the batch of some examples as NumPy arrays; raises ConfigError as a call does."""
+        return self._of_split(examples)._arrays(examples)
+
+    def _arrays(self, examples: Examples) -> Batch:
         self._check(examples)
         lists = {name: self._lists(examples, name) for name in self._list_columns}
         ids, drawn_by = lists["input_ids"], self._drawn_by(examples)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from bertdata.errors import ConfigError
@@ -49,7 +50,11 @@ class HasEpoch:
 
 
 def check_epoch(epoch: Any) -> int:
-    """Return an epoch that is a number of 0 or more and below 2**62; raises ConfigError for another."""
-    if not isinstance(epoch, int) or isinstance(epoch, bool) or not 0 <= epoch < 1 << 62:
+    """Return an epoch that is a whole number of 0 or more and below 2**62; raises ConfigError for another."""
+    try:
+        number = -1 if isinstance(epoch, bool) else operator.index(epoch)
+    except TypeError:
+        number = -1
+    if not 0 <= number < 1 << 62:
         raise ConfigError(f"the epoch is {epoch!r}; expected a number of 0 or more, and below 2**62")
-    return epoch
+    return number

@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
 from bertdata.loader.column_arrays import Column, column_of
-from bertdata.loader.epoch import HasEpoch
+from bertdata.loader.epoch import HasEpoch, check_epoch
 from bertdata.loader.opening import Source, cache_folder, common_info, opened
+from bertdata.loader.origin import Origin
 from bertdata.loader.read_ahead import ReadAhead, require_room
 from bertdata.loader.row_access import MappedRows, StreamedRows, rows_of
 from bertdata.shards import Shards
@@ -44,8 +45,14 @@ class Example(UserDict[str, Any]):
     """The columns of an example by name.
 
     It is a mapping but not a `dict`, like the batches of transformers: from dicts, the `Trainer` of transformers would
-    remove what the model does not take, such as the example's id and epoch, which the masks depend on.
+    remove what the model does not take, such as the example's id and epoch, which the masks depend on. `origin` says
+    which shards it is of; pickled, it has none.
     """
+
+    origin: Origin | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"data": self.data}
 
     def __contains__(self, key: object) -> bool:
         """Tell whether there is a column; raises ConfigError where transformers' default collator asks for `label_ids`.
@@ -107,6 +114,7 @@ class ShardExamples(HasEpoch):
         self.by_pieces = by_pieces
         self.sets: tuple[Shards, ...] = opened(shards, split, cache_folder(cache, cache_bytes), by_pieces)
         self.info: ShardInfo = common_info(self.sets)
+        self.origin = Origin(self.info, self.sets[0].split)
         self.sizes = tuple(len(shard_set) for shard_set in self.sets)
         self.rows: MappedRows | StreamedRows = rows_of(self.sets)
 
@@ -216,7 +224,8 @@ class ShardExamples(HasEpoch):
     def __getitems__(self, indices: Sequence[Index]) -> ExampleBatch:
         """Return many examples; raises IndexError for a number out of range (negative ones count from the end).
 
-        Raises ConfigError for what is not a number, as the batches of a sampler that was not given as `batch_sampler`.
+        Raises ConfigError for what is not a number, as the batches of a sampler that was not given as `batch_sampler`,
+        and for an epoch that is not a whole number of 0 or more.
         """
         given = self.epoch
         epochs = [index[0] if isinstance(index, tuple) else given for index in indices]
@@ -232,8 +241,10 @@ class ShardExamples(HasEpoch):
             raise IndexError(f"example {wrong[0]} of {examples}")
         levels = [index[2] if isinstance(index, tuple) and len(index) > 2 else None for index in indices]
         places %= max(examples, 1)
+        for epoch in {*epochs} - {None}:
+            check_epoch(epoch)
         columns, rows = self.rows.at(places)
-        return ExampleBatch(self.names, columns, rows, epochs, levels)
+        return ExampleBatch(self.origin, self.names, columns, rows, epochs, levels)
 
     @property
     def names(self) -> list[str]:
@@ -249,13 +260,14 @@ class ExampleBatch(Sequence[Example]):
 
     def __init__(
         self,
+        origin: Origin,
         names: list[str],
         columns: list[dict[str, Column]],
         rows: list[int],
         epochs: Sequence[int | None],
         levels: Sequence[int | None],
     ) -> None:
-        self._columns, self._rows = columns, rows
+        self.origin, self._columns, self._rows = origin, columns, rows
         self.names, self.epochs, self.levels = names, epochs, levels
 
     def __reduce__(self) -> tuple[type[list[Example]], tuple[list[Example]]]:
@@ -274,6 +286,7 @@ class ExampleBatch(Sequence[Example]):
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
         columns, row, example = self._columns[index], self._rows[index], Example()
+        example.origin = self.origin
         for name in self.names:
             offsets, values = columns[name]
             example.data[name] = (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
@@ -59,6 +60,27 @@ def cache_folder(cache: str | os.PathLike[str] | None, cache_bytes: float | None
     return CacheFolder(folder, int(cache_bytes))
 
 
+def difference(
+    ours: Mapping[str, Any], theirs: Mapping[str, Any], without: Sequence[str] = ()
+) -> tuple[str, Any, Any] | None:
+    """Return the first name with another value in what two sets of shards have to share, and both; None for none.
+
+    Of settings, the values are those that differ.
+
+    >>> difference({"vocabulary": "a", "objective": "nsp"}, {"vocabulary": "a", "objective": "sop"})
+    ('objective', 'nsp', 'sop')
+    """
+    for name, value in ours.items():
+        other = theirs.get(name)
+        if value == other or name in without:
+            continue
+        if not (isinstance(value, Mapping) and isinstance(other, Mapping)):
+            return name, value, other
+        names = [key for key in {**value, **other} if value.get(key) != other.get(key)]
+        return name, {key: value.get(key) for key in names}, {key: other.get(key) for key in names}
+    return None
+
+
 def common_info(sets: Sequence[Shards], *, masks: bool = True) -> ShardInfo:
     """Return how the shards of all sets were made, with the longest row of any; raises ConfigError where they differ.
 
@@ -67,14 +89,12 @@ def common_info(sets: Sequence[Shards], *, masks: bool = True) -> ShardInfo:
     """
     first = sets[0].info
     for other in sets[1:]:
-        theirs_by_name = other.info.shared(other.split)
-        for what, ours in first.shared(sets[0].split).items():
-            if what in OF_MASKS and not masks:
-                continue
-            if ours != (theirs := theirs_by_name.get(what)):
-                raise ConfigError(
-                    f"has another {what} than {sets[0].build}: {theirs} here, {ours} there; "
-                    "shards that are read together must agree: build one of them again",
-                    path=other.build,
-                )
+        without = () if masks else OF_MASKS
+        if (differs := difference(first.shared(sets[0].split), other.info.shared(other.split), without)) is not None:
+            what, ours, theirs = differs
+            raise ConfigError(
+                f"has another {what} than {sets[0].build}: {theirs} here, {ours} there; "
+                "shards that are read together must agree: build one of them again",
+                path=other.build,
+            )
     return first.with_length(max(shard_set.info.max_seq_length for shard_set in sets))

@@ -10,7 +10,7 @@ import numpy as np
 from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
 from bertdata.loader.collator import BatchCollator
-from bertdata.loader.draws import DrawnBy, special_of
+from bertdata.loader.draws import Draw, DrawnBy, special_of
 from bertdata.loader.layouts import Batch, Tokens
 from bertdata.loader.padding import padded_length
 from bertdata.masking.masking import IGNORE_INDEX, Masker
@@ -87,6 +87,7 @@ class PermutationCollator(BatchCollator):
     """
 
     def __init__(self, *arguments: Any, plm_probability: float = 1 / 6, max_span: int = 5, **keywords: Any) -> None:
+        self.plm_probability, self.max_span = plm_probability, max_span
         super().__init__(*arguments, **keywords)
         require(0 < plm_probability < 1, f"plm_probability is {plm_probability}; expected more than 0 and less than 1")
         require(max_span >= 1, f"max_span is {max_span}; expected at least 1")
@@ -100,6 +101,9 @@ class PermutationCollator(BatchCollator):
         ):
             if wrong:
                 raise ConfigError(f"permutation language modelling needs rows without masks, padded: {why}")
-        self.plm_probability, self.max_span = plm_probability, max_span
-        self._draw = Permutations(self.masker, plm_probability, max_span, self.pad_to_multiple_of)
         self._scalars.pop(self.info.label or "", None)
+
+    def _draw_of(self) -> Draw:
+        if self._masker is None:  # which is refused
+            return super()._draw_of()
+        return Permutations(self._masker, self.plm_probability, self.max_span, self.pad_to_multiple_of)

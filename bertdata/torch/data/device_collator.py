@@ -17,6 +17,7 @@ from bertdata.loader.padding import padded_length, padded_rows
 from bertdata.loader.weights import row_weights
 from bertdata.masking.law import RowLaw
 from bertdata.masking.masking import IGNORE_INDEX, Masker
+from bertdata.options.option import require
 from bertdata.shards.columns import WORD_STARTS
 from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.data.gpu_masking import mask_tokens
@@ -88,6 +89,11 @@ class DeviceCollator(PretrainingCollator):
 
     def __call__(self, examples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
         """Return the small batch of some examples; raises ConfigError as `PretrainingCollator` does."""
+        require(
+            self._of_split(examples) is self,
+            "these rows are of a split with other mask rates than that of which this collator was made, and `finish` "
+            "would draw the masks of that one; make a DeviceCollator of this split",
+        )
         self._check(examples)
         lists = [self._lists(examples, name) for name in ("input_ids", *self._types)]
         by, starts = self._drawn_by(examples), self._word_starts(examples)
