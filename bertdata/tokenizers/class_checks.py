@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from bertdata.tokenizers.class_defaults import class_of, expected_unknown
 from bertdata.tokenizers.json_format import content_of, parts_of
 from bertdata.tokenizers.literal_special import kind_of
 
+_LOG = logging.getLogger("bertdata")
 _CONFIG = "tokenizer_config.json"
 BACKEND = frozenset({"None", "PreTrainedTokenizer", "TokenizersBackend"})
 """The classes of `tokenizer_class` that take the tokenizer.json as it is."""
@@ -23,6 +25,41 @@ _PARTS_OF_SETTINGS = {
 """The parts of a file that settings put there or, as keep_accents, leave out, in classes of transformers 5.24."""
 
 
+OF_BERT: dict[str, bool | None] = {"do_lower_case": True, "strip_accents": None, "tokenize_chinese_chars": True}
+"""What BERT's normalizer does in the classes of LIKE_BERT where settings do not say it, whatever the file does."""
+LIKE_BERT = frozenset(
+    {
+        "BertTokenizer", "ConvBertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "FunnelTokenizer",
+        "LayoutLMTokenizer", "LayoutLMv2Tokenizer", "LxmertTokenizer", "MPNetTokenizer", "MobileBertTokenizer",
+        "SplinterTokenizer", "SqueezeBertTokenizer",
+    }
+)  # fmt: skip
+
+
+def warn_of_defaults(of_file: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+    """Say that AutoTokenizer does not follow a file whose case, accents or characters the settings do not repeat.
+
+    of_file: the values of the file for the keys of OF_BERT.
+    """
+    if class_of(config) not in LIKE_BERT:
+        return
+    of_class = {key: config.get(key, value) for key, value in OF_BERT.items()}
+    of_class, of_file = ({**each, "strip_accents": _strips(each)} for each in (of_class, of_file))
+    keys = [key for key in OF_BERT if key not in config and of_class[key] != of_file[key]]
+    if keys:
+        values = ", ".join(f"{key} = {json.dumps(of_file[key])}" for key in keys)
+        _LOG.warning(
+            "tokenizer.json has %s, which %s does not repeat, so AutoTokenizer takes what %s has by default and gives "
+            "other ids; those of the file are taken here: write the same into %s",
+            *(values, _CONFIG, class_of(config), _CONFIG),
+        )
+
+
+def _strips(settings: Mapping[str, Any]) -> Any:
+    """Return whether accents go: where it is not said, they do with the case."""
+    return settings["do_lower_case"] if settings["strip_accents"] is None else settings["strip_accents"]
+
+
 def check_settings(data: Mapping[str, Any], config: Mapping[str, Any]) -> None:
     """Raise InputError where settings of BERT's normalizer are not those of the file: transformers takes the former."""
     names = {
@@ -31,6 +68,8 @@ def check_settings(data: Mapping[str, Any], config: Mapping[str, Any]) -> None:
         "tokenize_chinese_chars": "handle_chinese_chars",
     }
     for part in parts_of(data.get("normalizer"), "normalizers"):
+        if part["type"] == "BertNormalizer":
+            warn_of_defaults({setting: part.get(name) for setting, name in names.items()}, config)
         for setting, name in names.items():
             if part["type"] == "BertNormalizer" and setting in config and config[setting] != part.get(name):
                 raise InputError(

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tokenizers import Tokenizer, processors
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from bertdata import load_tokenizer
 from bertdata.errors import ConfigError
+from bertdata.tokenizers.class_checks import LIKE_BERT, OF_BERT
 from bertdata.tokenizers.class_defaults import CASE_AND_ACCENTS
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
-from tests.tokenizers.small import byte_level, byte_pair_model, json_tokenizer
+from tests.tokenizers.small import SPECIAL, byte_level, byte_pair_model, json_tokenizer
 from tests.tokenizers.test_class_defaults import AS_ROBERTA, ROBERTA, folder_with, transformers
 
 __all__ = ["transformers"]
@@ -79,6 +80,52 @@ def test_tokens_that_the_class_names_are_left_out_of_decoded_text_also_where_the
         assert "<ent>" not in tokenizer.decode(ids, skip_special_tokens=True)
         assert "<ent2>" in tokenizer.decode(ids, skip_special_tokens=True)
         assert "<ent>" in tokenizer.decode(ids, skip_special_tokens=False)
+
+
+@pytest.mark.parametrize("name", ["BertTokenizer", "DistilBertTokenizer", "PreTrainedTokenizerFast"])
+@pytest.mark.parametrize(
+    ("of_file", "beside", "said"),
+    [
+        ({"lowercase": False}, {}, "do_lower_case = false, strip_accents = false"),
+        ({"lowercase": False}, {"do_lower_case": False}, ""),
+        ({"lowercase": False}, {"do_lower_case": False, "strip_accents": None}, ""),
+        ({"strip_accents": False}, {"do_lower_case": True}, "strip_accents = false"),
+        ({"strip_accents": True}, {}, ""),
+        ({"handle_chinese_chars": False}, {"do_lower_case": True}, "tokenize_chinese_chars = false"),
+        ({}, {}, ""),
+    ],
+)
+def test_what_a_cased_file_does_and_the_settings_do_not_repeat_is_said(
+    name: str,
+    of_file: dict[str, bool],
+    beside: dict[str, Any],
+    said: str,
+    caplog: pytest.LogCaptureFixture,
+    transformers: Any,
+    tmp_path: Path,
+) -> None:
+    words = ["The", "the", "caf", "café", "cafe", "中", "文", "中文", *"Ttheécaf", *(f"##{c}" for c in "Thecafé文")]
+    vocab = {token: token_id for token_id, token in enumerate(dict.fromkeys([*SPECIAL, *words]))}
+    file = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
+    file.normalizer = normalizers.BertNormalizer(**{"lowercase": True, **of_file})
+    file.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    file.add_special_tokens([*SPECIAL])
+    file.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name, **beside}))
+    with caplog.at_level("WARNING", "bertdata"):
+        ours = load_tokenizer(tmp_path)
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    texts = ["The café", "中文"]
+    differs = [theirs.tokenize(text) for text in texts] != [ours.tokenize(text) for text in texts]
+    assert differs == bool(caplog.messages) == bool(said and name != "PreTrainedTokenizerFast")
+    if differs:
+        assert caplog.messages[0].startswith(f"tokenizer.json has {said}, which tokenizer_config.json does not repeat")
+
+
+def test_what_berts_normalizer_does_by_default_is_what_the_classes_do(transformers: Any) -> None:
+    for name in LIKE_BERT:
+        arguments = inspect.signature(getattr(transformers, name).__init__).parameters
+        assert {key: arguments[key].default for key in OF_BERT if key in arguments}.items() <= OF_BERT.items(), name
 
 
 def test_case_and_accents_are_those_of_the_classes(transformers: Any) -> None:

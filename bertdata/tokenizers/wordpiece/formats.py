@@ -19,6 +19,7 @@ from bertdata.io.contents import once_for_contents
 from bertdata.tokenizers.call_inputs import UNLIMITED
 from bertdata.tokenizers.call_rows import rows_of_template
 from bertdata.tokenizers.call_settings import input_names_of, pairs_unclear, rows_of_file
+from bertdata.tokenizers.class_checks import OF_BERT, warn_of_defaults
 from bertdata.tokenizers.class_defaults import class_of, expected_around
 from bertdata.tokenizers.file_keys import REMEDY, check_bare
 from bertdata.tokenizers.files_beside import read_added as beside_added
@@ -75,6 +76,8 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
         where = files.join(folder, name)
         parts = _parse_file(where, *contents_with_beside(where))
         _check_agreement(parts, named, where, do_lower_case)
+        if do_lower_case is None:
+            warn_of_defaults({key: getattr(parts.normalizer, key) for key in OF_BERT}, config)
         settings = {}
         beside = files.join(folder, VOCAB)
         if name == TOKENIZER and files.exists(beside):
