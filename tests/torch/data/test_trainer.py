@@ -161,3 +161,22 @@ def test_rows_of_datasets_are_masked_where_the_trainer_keeps_their_columns(dynam
         else:
             with pytest.raises(ConfigError, match="set remove_unused_columns=False in its TrainingArguments"):
                 trainer.train()
+
+
+def test_of_a_subset_a_callback_tells_each_epoch_as_the_warning_says(dynamic_build: Path, tmp_path: Path) -> None:
+    """An epoch that was said before the run alone would be that of all epochs after it."""
+    dataset, count = ShardDataset(dynamic_build), 16
+    collator, part = PretrainingCollator(dataset), Subset(dataset, range(count))
+    with pytest.warns(UserWarning, match="before each one, by a callback's on_epoch_begin"):
+        trainer_of(part, tmp_path, collator=collator).train()
+
+    class Epochs(transformers.TrainerCallback):  # type: ignore[misc]
+        def on_epoch_begin(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+            dataset.set_epoch(int(state.epoch))
+
+    trainer = trainer_of(part, tmp_path, collator=collator)
+    trainer.add_callback(Epochs())
+    trainer.train()
+    for epoch, batch in enumerate(trainer.seen):
+        expected = collator(dataset.__getitems__([(epoch, number) for number in range(count)]))
+        assert sorted(rows_of([batch])) == sorted(rows_of([expected]))
