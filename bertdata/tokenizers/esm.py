@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.decoding import decode_utf8
+from bertdata.tokenizers.call_rows import UnclearPairs
 from bertdata.tokenizers.files_beside import ADDED, CONFIG, SPECIAL, read_added, read_settings
 from bertdata.tokenizers.ids import reading_json
 from bertdata.tokenizers.json_format import content_of
@@ -49,15 +51,26 @@ class EsmTokenizer(JsonTokenizer):
         with files.open_raw(place) as file:
             text = decode_utf8(file.read(), place, hint="get the file again")
         roles = {role: content_of(config.get(f"{role}_token")) or name for role, name in _ROLES.items()}
+        if config.get("eos_token", _ROLES["eos"]) is None:  # as of Nucleotide Transformer, whose rows end with the text
+            del roles["eos"]
         try:
             with reading_json("is not a vocabulary of ESM"):
                 data = _tokenizer_json([line.strip() for line in text.splitlines()], roles)
             named = {f"{role}_token": token for role, token in roles.items()}
             settings = {"model_input_names": ["input_ids", "attention_mask"], **named, **config}
             del settings["tokenizer_class"]
-            return JsonTokenizer(data, settings, added=read_added(folder))
+            tokenizer = JsonTokenizer(data, settings, added=read_added(folder))
+            if "eos" not in roles:
+                tokenizer._call_rows = replace(tokenizer._call_rows, no_pairs=UnclearPairs(_NO_PAIRS, False))
+            return tokenizer
         except InputError as error:
             raise InputError(str(error), path=place) from error
+
+
+_NO_PAIRS = (
+    f"{CONFIG} has no eos_token, without which EsmTokenizer gives no rows of two texts; name it there if the model "
+    "has one"
+)
 
 
 def _tokenizer_json(tokens: Sequence[str], roles: Mapping[str, str]) -> dict[str, Any]:
@@ -70,9 +83,12 @@ def _tokenizer_json(tokens: Sequence[str], roles: Mapping[str, str]) -> dict[str
             f"has no {missing[0]}, a special token of ESM; name another in {CONFIG}, or get the file again"
         )
     words = sorted((token for token in tokens if token not in roles.values()), key=len, reverse=True)
-    special = {token: {"id": token, "ids": [ids[token]], "tokens": [token]} for token in (roles["cls"], roles["eos"])}
-    single = [_piece(roles["cls"]), {"Sequence": {"id": "A", "type_id": 0}}, _piece(roles["eos"])]
-    pair = [*single, {"Sequence": {"id": "B", "type_id": 0}}, _piece(roles["eos"])]
+    around = [roles[role] for role in ("cls", "eos") if role in roles]
+    special = {token: {"id": token, "ids": [ids[token]], "tokens": [token]} for token in around}
+    first, second = ({"Sequence": {"id": name, "type_id": 0}} for name in ("A", "B"))
+    cls, *eos = map(_piece, around)
+    single = [cls, first, *eos]
+    pair = [*single, second, *eos] if eos else [first, second]  # which is not of the form of `single`: refused
     return {
         "version": "1.0",
         "truncation": None,

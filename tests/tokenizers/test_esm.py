@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bertdata import load_tokenizer
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError
 from tests.tokenizers.encode.test_composed import hostile
 
 NAMES = ["<cls>", "<pad>", "<eos>", "<unk>", *"LAGVSERTIDPKQNFYMHWCXBUZO.-", "<null_1>", "LA", "<mask>"]
@@ -48,6 +48,23 @@ def test_ids_and_rows_are_those_of_transformers_also_when_saved(tmp_path: Path) 
     ours.save_pretrained(tmp_path / "saved")
     saved = transformers.AutoTokenizer.from_pretrained(tmp_path / "saved")
     assert [saved.encode(text, add_special_tokens=False) for text in texts()] == expected
+
+
+def test_rows_end_with_the_text_where_settings_have_no_end(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    folder(tmp_path)
+    settings = {"tokenizer_class": "EsmTokenizer", "eos_token": None}  # as of Nucleotide Transformer
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    theirs, ours = transformers.AutoTokenizer.from_pretrained(tmp_path), load_tokenizer(tmp_path)
+    assert ours(["MKV", ""], padding=True)["input_ids"] == theirs(["MKV", ""], padding=True)["input_ids"]
+    assert ours("M")["input_ids"] == [0, NAMES.index("M")]
+    assert ours.encode_pair("M")["input_ids"] == [0, NAMES.index("M")]
+    assert ours.encode("<eos>") == theirs.encode("<eos>", add_special_tokens=False)
+    for call in (ours, ours.encode_pair):
+        with pytest.raises(ConfigError, match="no rows of two texts"):
+            call("M", "K")
+    ours.save_pretrained(tmp_path / "saved")
+    assert load_tokenizer(tmp_path / "saved")("M")["input_ids"] == [0, NAMES.index("M")]
 
 
 @pytest.mark.parametrize(
