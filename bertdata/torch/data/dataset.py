@@ -158,8 +158,8 @@ class PretrainingCollator(BatchCollator):
                 "epoch that the Trainer of transformers resumes, these are other masks than those of a run that was "
                 "not stopped: call dataset.set_epoch(epoch) before trainer.train(resume_from_checkpoint=...), with the "
                 "whole number of `epoch` in the checkpoint's trainer_state.json. Of a Subset, a ConcatDataset or "
-                "another wrapper nobody tells the data set any epoch: call dataset.set_epoch(epoch) before each one, by "
-                "a callback's on_epoch_begin, and to evaluate on the same masks give the rows an epoch, as "
+                "another wrapper nobody tells the data set any epoch: call dataset.set_epoch(epoch) before each one, "
+                "by a callback's on_epoch_begin, and to evaluate on the same masks give the rows an epoch, as "
                 "Subset(dataset, [(0, n) for n in numbers])",
                 UserWarning,
                 stacklevel=2,
