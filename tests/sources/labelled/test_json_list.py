@@ -108,7 +108,7 @@ def test_a_file_cut_off_anywhere_is_refused_with_its_last_byte(size: int, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("data", "byte", "shown"),
+    ("data", "byte", "reason"),
     [
         (b'{"data": [1, 2] "x": 1}', 16, "'\"', expected , or }"),
         ('{"ü": "é", "data": [1, é]}'.encode(), 25, "Expecting value"),
@@ -123,11 +123,11 @@ def test_a_file_cut_off_anywhere_is_refused_with_its_last_byte(size: int, tmp_pa
 )
 @pytest.mark.parametrize("chunk", [1, 1 << 20])
 def test_where_the_json_breaks_is_told_by_its_byte(
-    data: bytes, byte: int, character: str, chunk: int, tmp_path: Path
+    data: bytes, byte: int, reason: str, chunk: int, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError) as caught:
         list(read_list(written(tmp_path, data), "data", chunk=chunk))
-    assert f"a.json, byte {byte}: this byte of the text is not JSON ({character}" in str(caught.value)
+    assert f"a.json, byte {byte}: this byte of the text is not JSON ({reason}" in str(caught.value)
 
 
 @pytest.mark.parametrize(("chunk", "encoding"), [(1, "utf-8"), (9, "utf-8-sig"), (100, "utf-16"), (5, "utf-32-le")])
