@@ -45,9 +45,12 @@ class CallRows:
     types_of_cut_off: bool = False
     no_pairs: UnclearPairs | None = None
 
-    def pieces(self, *, pair: bool, special: bool) -> tuple[Piece, ...]:
-        """Return the parts of a row, without special ids where none are wanted; raises ConfigError where unclear."""
-        if pair and special and self.no_pairs is not None and not self.no_pairs.only_types:
+    def pieces(self, *, pair: bool, special: bool, types: bool = False) -> tuple[Piece, ...]:
+        """Return the parts of a row, without special ids where none are wanted.
+
+        types: whether their token types are wanted, too. Raises ConfigError where a row of two texts is not clear.
+        """
+        if pair and special and self.no_pairs is not None and (types or not self.no_pairs.only_types):
             raise ConfigError(self.no_pairs.reason)
         pieces = self.pair if pair else self.single
         return pieces if special else tuple(piece for piece in pieces if isinstance(piece.content, str))

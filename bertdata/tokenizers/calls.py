@@ -259,10 +259,8 @@ class _Call(NamedTuple):
         """Return some columns of the rows."""
         if self.lengths.padding and self.tokenizer.pad_token is None:
             raise ConfigError("this tokenizer has no pad token, so it cannot pad; leave padding out")
-        if "token_type_ids" in names:
-            self._check_types()
         places = "offset_mapping" in names
-        rows = self._rows(places=places)
+        rows = self._rows(places=places, types="token_type_ids" in names)
         columns = self._columns(rows, names)
         if with_length:
             columns["length"] = [len(ids) for ids in columns["input_ids"]]
@@ -275,12 +273,7 @@ class _Call(NamedTuple):
             columns = {name: values[0] if isinstance(values[0], list) else values for name, values in columns.items()}
         return Encoding(columns, rows=view)
 
-    def _check_types(self) -> None:
-        unclear = self.tokenizer.call_rows(special=self.special).no_pairs
-        if self.special and unclear is not None and self.texts.given_seconds()[0]:
-            raise ConfigError(unclear.reason)
-
-    def _rows(self, *, places: bool) -> list[_Row]:
+    def _rows(self, *, places: bool, types: bool = False) -> list[_Row]:
         """Return the rows, each text cut so that its row has room, and where asked for those of what was cut off."""
         tokenizer, texts = self.tokenizer, self.texts
         firsts = tokenizer.texts_tokens(texts.firsts, split=texts.split, places=places)
@@ -288,7 +281,7 @@ class _Call(NamedTuple):
         encoded = tokenizer.texts_tokens(given, split=texts.split, places=places) if with_pair else []
         seconds = dict(zip(with_pair, encoded, strict=True))
         kinds = tokenizer.call_rows(special=self.special)
-        pieces = {pair: kinds.pieces(pair=pair, special=self.special) for pair in (False, *([True] if seconds else []))}
+        pieces = {pair: kinds.pieces(pair=pair, special=self.special, types=types) for pair in {False, bool(seconds)}}
         special = {pair: sum(not isinstance(each.content, str) for each in parts) for pair, parts in pieces.items()}
         self._check_stride(special[False])
         rows = []

@@ -112,4 +112,5 @@ def test_an_index_has_the_number_of_an_epoch(tmp_path: Path, epoch: Any) -> None
     examples = ShardExamples(write_build(tmp_path / "ours"), "train")
     with pytest.raises(ConfigError, match=f"the epoch is {epoch!r}"):
         examples[(epoch, 0)]
-    assert examples[(np.int64(1), 0)]["epoch"] == 1
+    drawn: Any = np.int64(1)
+    assert examples[(drawn, 0)]["epoch"] == 1
