@@ -15,7 +15,7 @@ from typing import Any
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.decoding import decode_utf8
-from bertdata.tokenizers.call_rows import UnclearPairs
+from bertdata.tokenizers.call_rows import CallRows, UnclearPairs
 from bertdata.tokenizers.files_beside import ADDED, CONFIG, SPECIAL, read_added, read_settings
 from bertdata.tokenizers.ids import reading_json
 from bertdata.tokenizers.json_format import content_of
@@ -59,12 +59,18 @@ class EsmTokenizer(JsonTokenizer):
             named = {f"{role}_token": token for role, token in roles.items()}
             settings = {"model_input_names": ["input_ids", "attention_mask"], **named, **config}
             del settings["tokenizer_class"]
-            tokenizer = JsonTokenizer(data, settings, added=read_added(folder))
-            if "eos" not in roles:
-                tokenizer._call_rows = replace(tokenizer._call_rows, no_pairs=UnclearPairs(_NO_PAIRS, False))
-            return tokenizer
+            kind = JsonTokenizer if "eos" in roles else EsmWithoutPairs
+            return kind(data, settings, added=read_added(folder))
         except InputError as error:
             raise InputError(str(error), path=place) from error
+
+
+class EsmWithoutPairs(JsonTokenizer):
+    """A tokenizer of a folder that names no token for the end: its class has rows of one text alone."""
+
+    def call_rows(self, *, special: bool = True) -> CallRows:
+        """Return what stands in the rows of calls, which have one text."""
+        return replace(super().call_rows(special=special), no_pairs=UnclearPairs(_NO_PAIRS, only_types=False))
 
 
 _NO_PAIRS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def test_rows_end_with_the_text_where_settings_have_no_end(tmp_path: Path) -> No
     assert ours("M")["input_ids"] == [0, NAMES.index("M")]
     assert ours.encode_pair("M")["input_ids"] == [0, NAMES.index("M")]
     assert ours.encode("<eos>") == theirs.encode("<eos>", add_special_tokens=False)
-    for call in (ours, ours.encode_pair):
+    for call in (ours, ours.encode_pair, pickle.loads(pickle.dumps(ours))):
         with pytest.raises(ConfigError, match="no rows of two texts"):
             call("M", "K")
     ours.save_pretrained(tmp_path / "saved")
