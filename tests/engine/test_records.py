@@ -102,7 +102,9 @@ def test_a_record_that_changed_since_the_index_is_read_itself() -> None:
     load_all([task], write_index=True)
     record = files.read_if_there(task.record_path)
     assert record is not None
-    change(task.record_path, record.replace(b'"parts": 1', b'"parts": 2'))  # the same size, a wrong checksum
+    changed = record.replace(b'"parts":1', b'"parts":2')  # the same size, a wrong checksum
+    assert changed != record
+    change(task.record_path, changed)
     assert load_all([task]) == [None]
 
 
