@@ -207,16 +207,16 @@ def test_an_element_is_a_partition_up_to_eight_a_worker_unless_flags_say_otherwi
     from bertdata.beam import internals
 
     runner = on(cluster)
-    with dask_cluster.DaskCluster(internals.parse_flags(runner.flags)) as default_cluster:
-        assert default_cluster.flags(["--dask_client_address=x"], 7)[-2:] == [
+    with dask_cluster.DaskCluster(internals.parse_flags(runner.flags)) as of_two_workers:
+        assert of_two_workers.flags(["--dask_client_address=x"], 7)[-2:] == [
             f"--dask_client_address={cluster.scheduler_address}",
             "--dask_npartitions=7",
         ]
-        assert default_cluster.flags([], 10_000)[-1] == "--dask_npartitions=16"
-        assert default_cluster.flags(["--dask_npartitions=3"], 7)[0] == "--dask_npartitions=3"
-        assert len(default_cluster.flags(["--dask_partition_size=3"], 7)) == 2
+        assert of_two_workers.flags([], 10_000)[-1] == "--dask_npartitions=16"
+        assert of_two_workers.flags(["--dask_npartitions=3"], 7)[0] == "--dask_npartitions=3"
+        assert len(of_two_workers.flags(["--dask_partition_size=3"], 7)) == 2
     with (
         LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as empty,
-        dask_cluster.DaskCluster(internals.parse_flags(on(empty).flags)) as default_cluster,
+        dask_cluster.DaskCluster(internals.parse_flags(on(empty).flags)) as without_workers,
     ):
-        assert default_cluster.flags([], 10_000)[-1] == "--dask_npartitions=256"
+        assert without_workers.flags([], 10_000)[-1] == "--dask_npartitions=256"
