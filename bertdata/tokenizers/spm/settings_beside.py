@@ -52,7 +52,7 @@ def rows_unknown(config: Mapping[str, Any]) -> str | None:
     if name in _FOLLOWS_FLAGS and flags:
         return (
             f"{CONFIG} says {flags[0]} = {json.dumps(config[flags[0]])}, which {name} of transformers 5 follows where "
-            "there is no tokenizer.json, and transformers 4 not; delete the key for the rows of transformers 4"
+            "there is no tokenizer.json, and transformers 4 does not; delete the key for the rows of transformers 4"
         )
     if not not_backend(config) or name in AROUND:
         return None
