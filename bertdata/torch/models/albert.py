@@ -50,13 +50,18 @@ class AlbertConfig(BertConfig):
     embedding_size: int = 128
     classifier_dropout_prob: float = 0.1
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.classifier_dropout is not None:
+            raise ConfigError(f"classifier_dropout is {self.classifier_dropout}; ALBERT has classifier_dropout_prob")
+
     @property
     def blocks(self) -> int:
         """How many blocks have weights of their own: one, shared by all layers."""
         return 1
 
     @property
-    def classifier_dropout(self) -> float:
+    def head_dropout(self) -> float:
         """The dropout in front of a classifier."""
         return self.classifier_dropout_prob
 
@@ -150,7 +155,7 @@ class AlbertForPreTraining(MaskedLanguageModel):
         self.predictions = transform(config, config.embedding_size)
         self.predictions.add_module("decoder", decoder)
         self.predictions.bias, decoder.weight = decoder.bias, self.albert.embeddings.word_embeddings.weight
-        dropout, classifier = Dropout(config.classifier_dropout), nn.Linear(config.hidden_size, 2)
+        dropout, classifier = Dropout(config.head_dropout), nn.Linear(config.hidden_size, 2)
         self.sop_classifier = sequential(dropout=dropout, classifier=classifier)
         initialize(self, config)
 

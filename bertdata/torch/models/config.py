@@ -21,8 +21,13 @@ _MOST_OF_ANY = 1 << 24
 """Far above any published encoder: a larger value is a mistake, and would take all memory."""
 UNLIMITED = _MOST_OF_ANY
 """The max_position_embeddings of a model that takes rows of any length."""
+_UNREAD = {"is_causal": "attention to all tokens of a row", "quantization_config": "weights in floating point"}
+"""Keys of any `config.json` that no field stands for, where they are not false or null: what every encoder has."""
 _POSITIVE = {"_eps": "1e-12", "_theta": "10000", "_factor": "2"}
 """Endings of the names of numbers that cannot be 0, with an example of each."""
+
+_OR_NONE = " | None"
+"""What the types of fields end in that may be None."""
 
 Config = TypeVar("Config", bound="EncoderConfig")
 
@@ -70,7 +75,9 @@ class EncoderConfig:
 
     def __post_init__(self) -> None:
         for setting in fields(self):
-            _check(setting.name, _kind(setting), getattr(self, setting.name))
+            value = getattr(self, setting.name)
+            if value is not None or not str(setting.type).endswith(_OR_NONE):
+                _check(setting.name, _kind(setting), value)
         if self.pad_token_id >= self.vocab_size:
             raise ConfigError(f"pad_token_id {self.pad_token_id} is outside the vocabulary of {self.vocab_size}")
 
@@ -85,7 +92,7 @@ class EncoderConfig:
         return (self.vocab_size + self.max_position_embeddings) * self.hidden_size
 
     @property
-    def classifier_dropout(self) -> float:
+    def head_dropout(self) -> float:
         """The dropout in front of a classifier."""
         return 0.1
 
@@ -121,6 +128,9 @@ class EncoderConfig:
         for name, expected in {"model_type": cls.model_type, **cls.fixed}.items():
             if values.get(name, expected) != expected:
                 raise ConfigError(f"{name} is {shortened(values[name])}; this encoder has only {expected!r}", path=path)
+        for name, has in _UNREAD.items():
+            if values.get(name):
+                raise ConfigError(f"{name} is {shortened(values[name])}; this encoder has only {has}", path=path)
         names = {setting.name for setting in fields(cls)}
         try:
             named = cls.translated(values)
@@ -142,8 +152,8 @@ def overridden(config: Config, changes: Mapping[str, Any]) -> Config:
 
 
 def _kind(setting: Field[Any]) -> str:
-    """Return the name of a field's type, as `int`."""
-    return getattr(setting.type, "__name__", str(setting.type))
+    """Return the name of a field's type, as `int`, also of one that may be None."""
+    return getattr(setting.type, "__name__", str(setting.type)).removesuffix(_OR_NONE)
 
 
 def _parsed(value: Any, kind: str) -> Any:

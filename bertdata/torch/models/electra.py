@@ -181,7 +181,7 @@ class ElectraForReplacedTokenDetection(ReplacedTokenDetection):
 def classifier(config: ElectraConfig, labels: int) -> nn.Sequential:
     """Return dense, GELU and a projection, for the state of [CLS]: (N, hidden_size) to (N, labels)."""
     dense, projection = nn.Linear(config.hidden_size, config.hidden_size), nn.Linear(config.hidden_size, labels)
-    dropout = nn.Dropout(config.classifier_dropout)
+    dropout = nn.Dropout(config.head_dropout)
     return sequential(dense=dense, activation=nn.GELU(), dropout=dropout, out_proj=projection)
 
 

@@ -14,16 +14,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, shortened
 from bertdata.torch.models import FAMILIES
-from bertdata.torch.models.config import EncoderConfig
+from bertdata.torch.models.config import EncoderConfig, read_config
 from bertdata.torch.models.configs import load_config
 from bertdata.torch.models.encoder import EncoderInputs, mean_cross_entropy, without_unknown_types
 from bertdata.torch.models.family import linear_classifier
 from bertdata.torch.models.weights import PreTrainedModel, load, read_labels
 
+REGRESSION, SINGLE_LABEL = "regression", "single_label_classification"
 MULTI_LABEL = "multi_label_classification"
 """What transformers calls a classifier of any number of labels."""
+PROBLEMS = (REGRESSION, SINGLE_LABEL, MULTI_LABEL)
+"""What `problem_type` says in transformers that a classifier of texts learns."""
 
 
 class TaskOutput(NamedTuple):
@@ -45,7 +48,7 @@ class TaskModel(PreTrainedModel):
     """An encoder, its family's `head` where it has one, and a last layer of the task.
 
     labels: the names of the classes, empty for question answering; last: the name of the last layer; problem_type: what
-    its config says that is learnt, beside regression, "" for one class.
+    its config says that is learnt, "" for one class of several.
     """
 
     task: ClassVar[str]
@@ -57,7 +60,7 @@ class TaskModel(PreTrainedModel):
         self.labels, family = list(labels), FAMILIES[config.model_type]
         setattr(self, config.base_model_prefix, family.encoder(config, pooler=pooler))
         self.head = nn.Identity() if family.head is None else family.head(config)
-        self.dropout = nn.Dropout(config.classifier_dropout)
+        self.dropout = nn.Dropout(config.head_dropout)
 
     @property
     def architecture(self) -> str:
@@ -69,8 +72,8 @@ class TaskModel(PreTrainedModel):
         id2label = {str(number): name for number, name in enumerate(self.labels)}
         label2id = {name: number for number, name in enumerate(self.labels)}
         names: dict[str, Any] = {"id2label": id2label, "label2id": label2id} if self.labels else {}
-        if problem := "regression" if len(self.labels) == 1 else self.problem_type:
-            names["problem_type"] = problem
+        if self.problem_type:
+            names["problem_type"] = self.problem_type
         super().save_pretrained(directory, {**names, **(extra or {})})
 
     @classmethod
@@ -90,17 +93,22 @@ class TaskModel(PreTrainedModel):
         config = config or load_config(directory)
         if labels is None:
             model = cls(config, read_labels(directory) if issubclass(cls, Classifier) else ())
+            model.read_problem(directory)
             load(model, directory)
             return model
         model = cls(config, labels)
         load(model, directory, new=(f"{model.last}.",), optional=(f"{config.base_model_prefix}.pooler.", "head."))
         return model
 
+    def read_problem(self, directory: str | os.PathLike[str]) -> None:
+        """Take what the `config.json` of a saved model says that it learns, where this class learns several things."""
+
 
 class Classifier(TaskModel):
     """An encoder and a classifier of rows, or `of_tokens`; labels of -100 are ignored in the loss.
 
-    With one label it is a regression, as in transformers: one logit, and the mean squared error of numbers.
+    A classifier of rows with one label is a regression where nothing else is said, as in transformers: one logit, and
+    the mean squared error of numbers.
     """
 
     of_tokens: ClassVar[bool]
@@ -122,9 +130,9 @@ class Classifier(TaskModel):
         logits = self.classifier(self.dropout(self.head(states)))
         if labels is None:
             return TaskOutput(None, logits)
-        if len(self.labels) == 1:
-            return TaskOutput(functional.mse_loss(logits.float().squeeze(-1), labels), logits)
-        if labels.is_floating_point():
+        if self.problem_type == REGRESSION:
+            return TaskOutput(functional.mse_loss(logits.float().view_as(labels), labels), logits)
+        if self.problem_type == MULTI_LABEL or (not self.problem_type and labels.is_floating_point()):
             return TaskOutput(functional.binary_cross_entropy_with_logits(logits.float(), labels), logits)
         return TaskOutput(mean_cross_entropy(logits, labels), logits)
 
@@ -140,6 +148,18 @@ class BertForSequenceClassification(Classifier):
     """
 
     task, of_tokens = "SequenceClassification", False
+
+    def __init__(self, config: EncoderConfig, labels: Sequence[str]) -> None:
+        super().__init__(config, labels)
+        if len(self.labels) == 1 and not self.problem_type:
+            self.problem_type = REGRESSION
+
+    def read_problem(self, directory: str | os.PathLike[str]) -> None:
+        path, values = read_config(directory)
+        if (problem := values.get("problem_type")) is not None:
+            if problem not in PROBLEMS:
+                raise ConfigError(f"problem_type is {shortened(problem)}; expected {', '.join(PROBLEMS)}", path=path)
+            self.problem_type = problem
 
 
 class BertForMultiLabelClassification(BertForSequenceClassification):

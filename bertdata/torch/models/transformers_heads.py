@@ -22,7 +22,14 @@ from bertdata.shards.schema import ShardInfo
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.encoder import mean_cross_entropy
 from bertdata.torch.models.from_transformers import TransformersModel
-from bertdata.torch.models.heads import MULTI_LABEL, SpanOutput, TaskOutput, logits_by_choice
+from bertdata.torch.models.heads import (
+    MULTI_LABEL,
+    REGRESSION,
+    SINGLE_LABEL,
+    SpanOutput,
+    TaskOutput,
+    logits_by_choice,
+)
 from bertdata.torch.models.lora import Adapters, LoraShape, add_adapters
 from bertdata.torch.models.sentence_encoder import SentenceEncoder
 from bertdata.torch.models.sentence_folder import MODULES, SentenceSettings, saved_length, settings_of
@@ -122,12 +129,12 @@ class TransformersForSequenceClassification(TransformersClassifier):
 
     auto, mapping = "AutoModelForSequenceClassification", "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING"
     peft_task = "SEQ_CLS"
-    problem_type = "single_label_classification"
+    problem_type = SINGLE_LABEL
 
     @classmethod
     def for_labels(cls, peer: Any, labels: Sequence[str]) -> Any:
         _require_first_token(peer)
-        kind = "regression" if len(labels) == 1 else cls.problem_type
+        kind = REGRESSION if len(labels) == 1 and cls.problem_type != MULTI_LABEL else cls.problem_type
         return _with_labels(super().for_labels(peer, labels), labels, kind)
 
 

@@ -34,6 +34,9 @@ from bertdata.torch.models.weight_files import (
 APART = "pretraining.safetensors"
 """The file, beside a saved model, of the weights that only its pretraining needs; transformers does not read it."""
 
+_LABELS = 2
+"""How many classes a classifier has whose `config.json` says nothing of them."""
+
 _COMPANIONS = (
     APART,
     "1_Pooling",
@@ -311,9 +314,16 @@ def _under_todays_names(
 
 
 def read_labels(directory: str | os.PathLike[str]) -> list[str]:
-    """Return the class names that `config.json` gives, by number; raises InputError where there are none."""
+    """Return the class names that `config.json` gives, by number; raises InputError where these are none.
+
+    Where it gives none they are `LABEL_0`, `LABEL_1` and so on, two if it has no `num_labels`: transformers writes
+    neither of a classifier whose classes have these names.
+    """
     path = files.join(files.path_text(directory), "config.json")
-    names = files.read_json_object(path).get("id2label")
+    values = files.read_json_object(path)
+    names, number = values.get("id2label"), values.get("num_labels", _LABELS)
+    if names is None and type(number) is int and 0 < number <= UNLIMITED:
+        return [f"LABEL_{place}" for place in range(number)]
     if not isinstance(names, Mapping) or not names or set(names) != {str(number) for number in range(len(names))}:
         raise InputError("names no classes (id2label); expected the config.json of a classifier", path=path)
     return [str(names[str(number)]) for number in range(len(names))]

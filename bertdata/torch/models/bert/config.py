@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from bertdata.errors import ConfigError, shortened
 from bertdata.io.console import counted
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.config import Counts, EncoderConfig
 
-ACTIVATIONS = ("gelu", "gelu_new")
-"""GELU, and its approximation by tanh, under the names of transformers."""
+ACTIVATIONS: Mapping[str, Literal["none", "tanh"]] = {
+    "gelu": "none",
+    "gelu_python": "none",
+    "gelu_new": "tanh",
+    "gelu_fast": "tanh",
+    "gelu_accurate": "tanh",
+    "gelu_pytorch_tanh": "tanh",
+}
+"""GELU, and its approximation by tanh, under the names of transformers: torch's name of each approximation."""
 
 
 @dataclass
@@ -42,10 +49,11 @@ class BertConfig(EncoderConfig):
     hidden_dropout_prob: float = 0.1
     attention_probs_dropout_prob: float = 0.1
     layer_norm_eps: float = 1e-12
+    classifier_dropout: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.hidden_act not in ACTIVATIONS:
+        if self.hidden_act not in [*ACTIVATIONS]:
             raise ConfigError(f"hidden_act is {shortened(self.hidden_act)}; this encoder has {', '.join(ACTIVATIONS)}")
         if self.hidden_size % self.num_attention_heads:
             raise ConfigError(
@@ -70,9 +78,9 @@ class BertConfig(EncoderConfig):
         return self.hidden_size
 
     @property
-    def classifier_dropout(self) -> float:
-        """The dropout in front of a classifier."""
-        return self.hidden_dropout_prob
+    def head_dropout(self) -> float:
+        """The dropout in front of a classifier: `hidden_dropout_prob` where the config names no other."""
+        return self.hidden_dropout_prob if self.classifier_dropout is None else self.classifier_dropout
 
     def training_flops(self, counts: Counts) -> float:
         """Return the operations of forward and backward passes, with the head over the vocabulary.

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from bertdata.errors import ConfigError
 from bertdata.io.console import counted
 from bertdata.torch.models.attention import AttentionFunction, Mask, packed_sequences
-from bertdata.torch.models.bert.config import BertConfig
+from bertdata.torch.models.bert.config import ACTIVATIONS, BertConfig
 from bertdata.torch.models.dropout import Draws, Dropout
 from bertdata.torch.models.encoder import Blocks, Encoder, first_states, row_mask, sequential
 from bertdata.torch.models.linear import side_by_side
@@ -23,7 +23,7 @@ from bertdata.torch.models.norm import LayerNorm
 
 def activation_of(config: BertConfig) -> nn.GELU:
     """Return the activation that `hidden_act` names."""
-    return nn.GELU("tanh" if config.hidden_act == "gelu_new" else "none")
+    return nn.GELU(ACTIVATIONS[config.hidden_act])
 
 
 def transform(config: BertConfig, size: int) -> nn.Sequential:

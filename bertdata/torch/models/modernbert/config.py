@@ -84,6 +84,11 @@ class ModernBertConfig(EncoderConfig):
             )
 
     @property
+    def head_dropout(self) -> float:
+        """The dropout in front of a classifier."""
+        return self.classifier_dropout
+
+    @property
     def base_model_prefix(self) -> str:
         """What the names of the encoder's weights begin with, and the attribute of a model that is its encoder."""
         return "model"
@@ -138,6 +143,8 @@ class ModernBertConfig(EncoderConfig):
             values_here[_LAYERS[1]] = _every(types, layers, named)
         if values.get("rope_scaling") is not None:
             raise ConfigError(f"rope_scaling is {shortened(values['rope_scaling'])}; this encoder does not scale")
+        if values.get(_THETAS[LOCAL], 0) is None:  # as in transformers 4; transformers 5 opens no such config
+            values_here[_THETAS[LOCAL]] = values.get(_THETAS[GLOBAL])
         bases = values.get("rope_parameters")
         if bases is not None:
             if not isinstance(bases, Mapping) or not all(
@@ -148,7 +155,7 @@ class ModernBertConfig(EncoderConfig):
                 base = bases.get(kind) or {}
                 if base.get("rope_type", "default") != "default":
                     raise ConfigError(f"rope_type of {kind} is {shortened(base['rope_type'])}; expected 'default'")
-                values_here[name] = base.get("rope_theta", values.get(name))
+                values_here[name] = base.get("rope_theta", values_here.get(name))
         return values_here
 
     @classmethod
