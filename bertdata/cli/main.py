@@ -85,6 +85,8 @@ def run_verb(name: str, arguments: Sequence[str]) -> int:
     """Run a subcommand, print its result, and return its exit code; raises as `dispatch`."""
     command = COMMANDS[name]
     if command.stages:
+        if imports.is_command:
+            imports.leave_threads_to_workers()
         with _workers(arguments, command.module):
             return _run_stages(name, arguments)
     flags = parser_of(name).parse_args(arguments)

@@ -7,16 +7,20 @@ them words cannot be told apart. They are counted at the beginnings of the texts
 
 from __future__ import annotations
 
-import re
+import itertools
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from bertdata.arrays import Bytes
 from bertdata.engine.parts import Counters, PartMetadata, add_counts
+from bertdata.text_arrays import offsets_of, text_of
 from bertdata.tokenizers.base import Tokenizer
 
 BEGINNING = 512
@@ -27,15 +31,17 @@ PROBES = (("が", "か"), ("कु", "क"), ("কু", "ক"), ("తి", "త"
 """Texts with marks, and what they are without them."""
 
 
-def _pattern() -> str:
-    """Return what matches a letter with a mark, or the mark, that makes another letter."""
-    letters = [chr(code) for script in _SCRIPTS for code in script]
-    marked = [
-        letter
-        for letter in letters
-        if unicodedata.category(letter) == "Mn" or any(mark in unicodedata.normalize("NFD", letter) for mark in _VOICED)
-    ]
-    return f"[{''.join(map(re.escape, marked))}]"
+def _marked() -> NDArray[np.bool_]:
+    """Return by code point, up to the last of the scripts, whether it makes another letter: one with a mark, or a mark.
+
+    All of them have three bytes in UTF-8.
+    """
+    marked = np.zeros(max(script.stop for script in _SCRIPTS), np.bool_)
+    for code in itertools.chain(*_SCRIPTS):
+        letter = chr(code)
+        voiced = any(mark in unicodedata.normalize("NFD", letter) for mark in _VOICED)
+        marked[code] = voiced or unicodedata.category(letter) == "Mn"
+    return marked
 
 
 @lru_cache(maxsize=2)
@@ -52,11 +58,21 @@ def count_lost_marks(texts: pa.ChunkedArray, tokenizer: Tokenizer, counters: Cou
     """Add the letters that lose a mark, and the characters that were looked at, to `signs` of the details."""
     if not len(texts) or not loses_marks(tokenizer):
         return
-    beginnings = pc.utf8_slice_codeunits(texts, 0, BEGINNING)
     signs = Counter(counters.details.get("signs", {}))
-    signs["characters_at_beginnings"] += pc.sum(pc.utf8_length(beginnings)).as_py() or 0
-    signs["lost_marks"] += pc.sum(pc.count_substring_regex(beginnings, _PATTERN)).as_py() or 0
+    for chunk in pc.utf8_slice_codeunits(texts, 0, BEGINNING).chunks:
+        characters, marks = _count_marks(text_of(chunk)[: offsets_of(chunk)[-1]])
+        signs["characters_at_beginnings"] += characters
+        signs["lost_marks"] += marks
     counters.details["signs"] = dict(signs)
+
+
+def _count_marks(data: Bytes) -> tuple[int, int]:
+    """Return how many characters valid UTF-8 has, and how many of them are in `_MARKED`."""
+    first = np.flatnonzero((data & 0xF0) == 0xE0)
+    points = (data[first] & 0x0F).astype(np.int32) << 12
+    points |= (data[first + 1] & 0x3F).astype(np.int32) << 6 | (data[first + 2] & 0x3F)
+    characters = int(np.count_nonzero((data & 0xC0) != 0x80))
+    return characters, int(np.count_nonzero(_MARKED[points[points < len(_MARKED)]]))
 
 
 def lost_marks_of(tokens: Sequence[PartMetadata], sources: Sequence[str]) -> dict[str, float]:
@@ -74,4 +90,4 @@ def lost_marks_of(tokens: Sequence[PartMetadata], sources: Sequence[str]) -> dic
     return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 
-_PATTERN = _pattern()
+_MARKED = _marked()

@@ -75,7 +75,7 @@ def count_signs(
     signs["sentences_without_end"] += len(sentence_ends) - int(np.count_nonzero(ends[tokens[sentence_ends - 1]]))
     look = _look_compiled if compiled else _look
     looked_at, closing_tags, broken = 0, 0, 0
-    sample = [np.array(counters.details.get("sample", []), np.uint64).reshape(-1, 2) @ _AS_ONE]
+    sample = [_as_numbers(counters.details.get("sample", []))]
     for chunk in texts.chunks:
         offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
         hashes, numbers = look(chunk.buffers()[2] or pa.py_buffer(b""), offsets)
@@ -148,5 +148,10 @@ def share_of_copies(samples: Iterable[Sequence[Sequence[int]]]) -> tuple[float, 
     >>> share_of_copies([[[1, 9], [2, 9]], [[1, 9], [7, 9]]])
     (0.25, 4)
     """
-    sampled = sorted(tuple(row) for sample in samples for row in sample)[:SAMPLE]
-    return (1 - len(set(sampled)) / len(sampled) if sampled else 0.0), len(sampled)
+    sampled = np.sort(np.concatenate([_as_numbers(sample) for sample in (*samples, [])]))[:SAMPLE]
+    return (1 - len(np.unique(sampled)) / len(sampled) if len(sampled) else 0.0), len(sampled)
+
+
+def _as_numbers(sample: Sequence[Sequence[int]]) -> NDArray[np.uint64]:
+    """Return the hashes of a sample, each with the bytes of its text as one number."""
+    return np.array(sample, np.uint64).reshape(-1, 2) @ _AS_ONE

@@ -18,7 +18,7 @@ from bertdata.sentences.compiled_parameters import Tables
 from bertdata.text_arrays import utf8_error
 
 Longs = NDArray[np.int64]
-RECORDS = 1 << 14
+RECORDS = 1 << 12
 """Records of one call of the kernel, four at least: what is held at once beyond the result, 40 bytes each."""
 _BYTES_OF_SENTENCE = 64
 """For so many bytes there is first room for a sentence; they mostly have more."""

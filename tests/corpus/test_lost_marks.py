@@ -7,6 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bertdata.corpus.lost_marks import PROBES, count_lost_marks
 from bertdata.corpus.warnings import warnings_of
@@ -81,3 +83,20 @@ def test_the_counts_of_parts_add_up_and_slices_count_alone() -> None:
 
     assert signs_of(texts) == signs_of(texts[:1], [], texts[1:]) == {"characters_at_beginnings": 518, "lost_marks": 172}
     assert signs_of([]) == {}
+
+
+STRIPPING = tokenizer_of([], lower=True)
+
+
+@given(st.text(st.sampled_from("aé\u0345がか\u3099ガ戦きू\u093fकি\u0e34\u17b7\u1050\u1056\ua000\u2026\ufdf0😀")))
+def test_marks_are_counted_as_unicode_says_what_they_are(text: str) -> None:
+    counters = Counters()
+    count_lost_marks(pa.chunked_array([pa.array([text])]), STRIPPING, counters)
+    scripts = [letter for letter in text if "\u0900" <= letter < "\u10a0" or "\u1780" <= letter < "\u3100"]
+    marked = [
+        letter
+        for letter in scripts
+        if unicodedata.category(letter) == "Mn" or {"\u3099", "\u309a"} & {*unicodedata.normalize("NFD", letter)}
+    ]
+    signs = {"characters_at_beginnings": len(text), "lost_marks": len(marked)}
+    assert counters.details.get("signs", {}) == signs
