@@ -21,7 +21,7 @@ _MOST_OF_ANY = 1 << 24
 """Far above any published encoder: a larger value is a mistake, and would take all memory."""
 UNLIMITED = _MOST_OF_ANY
 """The max_position_embeddings of a model that takes rows of any length."""
-_UNREAD = {"is_causal": "attention to all tokens of a row", "quantization_config": "weights in floating point"}
+UNREAD = {"is_causal": "attention to all tokens of a row", "quantization_config": "weights in floating point"}
 """Keys of any `config.json` that no field stands for, where they are not false or null: what every encoder has."""
 _POSITIVE = {"_eps": "1e-12", "_theta": "10000", "_factor": "2"}
 """Endings of the names of numbers that cannot be 0, with an example of each."""
@@ -128,9 +128,7 @@ class EncoderConfig:
         for name, expected in {"model_type": cls.model_type, **cls.fixed}.items():
             if values.get(name, expected) != expected:
                 raise ConfigError(f"{name} is {shortened(values[name])}; this encoder has only {expected!r}", path=path)
-        for name, has in _UNREAD.items():
-            if values.get(name):
-                raise ConfigError(f"{name} is {shortened(values[name])}; this encoder has only {has}", path=path)
+        require_read(values, path)
         names = {setting.name for setting in fields(cls)}
         try:
             named = cls.translated(values)
@@ -177,6 +175,13 @@ def read_config(directory: str | os.PathLike[str]) -> tuple[str, Mapping[str, An
     if not isinstance(values, Mapping):
         raise ConfigError(f"holds {type(values).__name__}; expected the settings of a model", path=path)
     return path, values
+
+
+def require_read(values: Mapping[str, Any], path: str = "") -> None:
+    """Raise ConfigError for a key of a `config.json` that asks for what no encoder here has."""
+    for name, has in UNREAD.items():
+        if values.get(name):
+            raise ConfigError(f"{name} is {shortened(values[name])}; this encoder has only {has}", path=path or None)
 
 
 def _check(name: str, kind: str, value: Any) -> None:

@@ -12,7 +12,7 @@ import torch
 
 from bertdata.errors import ConfigError, shortened
 from bertdata.io import files
-from bertdata.torch.models.config import MOST_LAYERS, UNLIMITED, EncoderConfig
+from bertdata.torch.models.config import MOST_LAYERS, UNLIMITED, EncoderConfig, require_read
 from bertdata.torch.models.transformers_library import (
     config_of,
     made,
@@ -82,6 +82,8 @@ class TransformersConfig(EncoderConfig):
         if type(layers) is not int or layers < 1:
             raise ConfigError(f"num_hidden_layers of the {kind} config is {shortened(layers)}; expected 1 or more")
         _require_bounds(kind, values)
+        require_read(values)
+        values["return_dict"] = True
         length = getattr(peer, "max_position_embeddings", None)
         if isinstance(length, int):
             offset = sizes["pad_token_id"] + 1 if kind in OFFSET_BY_PADDING else OFFSET.get(kind, 0)

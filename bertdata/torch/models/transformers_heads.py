@@ -34,7 +34,7 @@ from bertdata.torch.models.lora import Adapters, LoraShape, add_adapters
 from bertdata.torch.models.sentence_encoder import SentenceEncoder
 from bertdata.torch.models.sentence_folder import MODULES, SentenceSettings, saved_length, settings_of
 from bertdata.torch.models.transformers_config import TransformersConfig
-from bertdata.torch.models.transformers_library import loaded, made, transformers_library
+from bertdata.torch.models.transformers_library import loaded, made, names_of, transformers_library
 from bertdata.torch.models.transformers_probe import PROBED, probe
 from bertdata.torch.models.weight_files import main_file, weight_files
 
@@ -73,7 +73,7 @@ class TransformersTaskModel(TransformersModel):
         model, about = loaded(cls.auto, directory, peer, ignore_mismatched_sizes=True)
         last = last_layer(model, cls.outputs_of_last or peer.num_labels)
         _require_encoder(model, about, last, directory)
-        if not {*about["missing_keys"]} >= last and not _names(about["mismatched_keys"]) & last:
+        if not {*about["missing_keys"]} >= last and not names_of(about["mismatched_keys"]) & last:
             fresh = made(peer, cls.auto).state_dict()
             with torch.no_grad():
                 for name in sorted(last):
@@ -285,18 +285,13 @@ def _in_encoder(model: Any, name: str) -> bool:
     return model.base_model is model or name.startswith(f"{model.base_model_prefix}.")
 
 
-def _names(keys: Any) -> set[str]:
-    """Return the names among what transformers tells of weights: names, or tuples that begin with one."""
-    return {key if isinstance(key, str) else key[0] for key in keys}
-
-
 def _require_encoder(model: Any, about: Mapping[str, Any], last: set[str], directory: str) -> None:
     """Raise InputError where a weight of the encoder is not in its folder, or has another shape there."""
     path = files.join(directory, main_file(directory))
-    for name in sorted(_names(about["missing_keys"])):
+    for name in sorted(names_of(about["missing_keys"])):
         if _in_encoder(model, name) and not any(part in name for part in _POOLERS):
             raise InputError(f"has no weight {name!r}; expected all of {type(model).__name__}'s encoder", path=path)
-    for name in sorted(_names(about["mismatched_keys"]) - last):
+    for name in sorted(names_of(about["mismatched_keys"]) - last):
         raise InputError(
             f"the weight {name!r} has another shape than config.json makes it; the two files do not belong together",
             path=path,

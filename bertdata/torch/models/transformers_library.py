@@ -5,10 +5,14 @@ No code that lies beside a model is run, whatever its config.json names.
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
+
+import torch
 
 from bertdata.errors import BertDataError, ConfigError, InputError, MissingExtraError, did_you_mean, nearest, shortened
 from bertdata.io import files
@@ -170,9 +174,12 @@ def peer_config_of(directory: str) -> Any:
 
 
 def made(peer: Any, auto: str) -> Any:
-    """Return a fresh model of a config of transformers; auto: the class that makes it. Raises ConfigError."""
+    """Return a fresh model of a config of transformers, in float32; auto: the class that makes it.
+
+    Raises ConfigError.
+    """
     try:
-        return getattr(transformers_library(), auto).from_config(peer, trust_remote_code=False)
+        return getattr(transformers_library(), auto).from_config(_in_float32(peer), trust_remote_code=False)
     except Exception as error:
         raise ConfigError(
             f"transformers cannot make a model of this {peer.model_type} config: {in_one_line(error)}"
@@ -182,11 +189,52 @@ def made(peer: Any, auto: str) -> Any:
 def loaded(auto: str, directory: str, peer: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
     """Return the model of a folder in float32, and what transformers says of its weights: `missing_keys` and so on.
 
-    auto: the class that opens it; peer: its config. Raises InputError where it cannot be opened.
+    auto: the class that opens it; peer: its config. Raises InputError where it cannot be opened, where the folder has
+    no weight of the model, and where layers have weights there that they do not have in this version of transformers.
     """
     load = getattr(transformers_library(), auto).from_pretrained
     pickled = main_file(directory).startswith("pytorch_model")  # which it opens with weights_only
     safely = {"use_safetensors": not pickled, "trust_remote_code": False}  # no code beside the weights
     with raising(InputError, "transformers cannot load its weights", directory), quietly():
-        model, about = load(directory, config=peer, output_loading_info=True, **safely, **options)
+        model, about = load(directory, config=_in_float32(peer), output_loading_info=True, **safely, **options)
+    if names_of(about["missing_keys"]) >= {name for name, _ in model.named_parameters()}:
+        raise InputError(
+            f"has none of the weights of {type(model).__name__}, such as {next(iter(model.state_dict()))!r}; save them "
+            "under the names that transformers gives them",
+            path=files.join(directory, main_file(directory)),
+        )
+    _require_taken(model, names_of(about["unexpected_keys"]), directory)
     return model.float(), about
+
+
+def _in_float32(peer: Any) -> Any:
+    """Return a config whose model has weights in float32, whatever type they were saved in or are to be opened in."""
+    changed = copy.deepcopy(peer)
+    setattr(changed, "dtype" if hasattr(changed, "dtype") else "torch_dtype", torch.float32)
+    return changed
+
+
+def names_of(keys: Any) -> set[str]:
+    """Return the names among what transformers tells of weights: names, or tuples that begin with one."""
+    return {key if isinstance(key, str) else key[0] for key in keys}
+
+
+_OF_LAYER = re.compile(r"(?P<layer>\D*\d+)\..*\.(weight|bias)")
+
+
+def _require_taken(model: Any, names: Iterable[str], directory: str) -> None:
+    """Raise InputError where a layer that a model has was saved with more weights than it has here.
+
+    Layers after the last, and heads of other models, are passed over.
+    """
+    encoder = model.base_model
+    layers = {name for name, _ in encoder.named_modules()}
+    for name in sorted(names):
+        match = _OF_LAYER.fullmatch(name.removeprefix(f"{model.base_model_prefix}."))
+        if match and match["layer"] in layers:
+            raise InputError(
+                f"the weight {name!r} is of a layer of {type(encoder).__name__}, which has no such weight in "
+                f"transformers {transformers_library().__version__} and would compute something else without it; open "
+                "it with the version that saved it, as relative positions of BERT with transformers 4",
+                path=files.join(directory, main_file(directory)),
+            )
