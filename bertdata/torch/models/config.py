@@ -129,6 +129,12 @@ class EncoderConfig:
             if values.get(name, expected) != expected:
                 raise ConfigError(f"{name} is {shortened(values[name])}; this encoder has only {expected!r}", path=path)
         require_read(values, path)
+        if values.get("pad_token_id", 0) is None:
+            raise ConfigError(
+                "pad_token_id is null; expected the id of [PAD], whose embedding is not trained: write it there",
+                path=path,
+                path=path,
+            )
         names = {setting.name for setting in fields(cls)}
         try:
             named = cls.translated(values)

@@ -164,3 +164,11 @@ def test_local_layers_without_a_base_of_their_own_have_that_of_the_global_ones(t
     del values["rope_parameters"], values["layer_types"]
     (tmp_path / "config.json").write_text(json.dumps(values | {"local_rope_theta": None}))
     assert ModernBertConfig.load(tmp_path).local_rope_theta == 500.0
+
+
+def test_a_null_for_the_padding_token_is_not_taken_for_the_id_0(tmp_path: Path) -> None:
+    """Else the embedding of that token would not be trained, which transformers trains."""
+    saved(tmp_path, "BertForMaskedLM", pad_token_id=None)
+    with pytest.raises(ConfigError, match="pad_token_id is null; expected the id of"):
+        BertForMaskedLM.from_pretrained(tmp_path)
+    assert BertForMaskedLM.from_pretrained(change(tmp_path, pad_token_id=7)).config.pad_token_id == 7
