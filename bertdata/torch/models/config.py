@@ -133,7 +133,6 @@ class EncoderConfig:
             raise ConfigError(
                 "pad_token_id is null; expected the id of [PAD], whose embedding is not trained: write it there",
                 path=path,
-                path=path,
             )
         names = {setting.name for setting in fields(cls)}
         try:
