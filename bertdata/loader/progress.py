@@ -136,8 +136,10 @@ class Progress:
             f"the state that was loaded is in epoch {there[-1]}, but set_epoch({epoch}) was called before it was used; "
             f"call set_epoch({there[-1]}), or do not load the state. Some loaders call set_epoch with a count of their "
             f"own: set that to {there[-1]}, which is `iteration` of a loader that Accelerate prepared and "
-            "`_num_iter_calls` of one that Fabric set up. Where Lightning's limit_train_batches leaves an epoch early, "
-            "resume from a checkpoint of its end (every_n_epochs), not of its last step",
+            "`_num_iter_calls` of one that Fabric set up. The Trainer of transformers counts by its steps: give it the "
+            "batch size, gradient_accumulation_steps and number of processes of the run that was stopped. Where "
+            "Lightning's limit_train_batches leaves an epoch early, resume from a checkpoint of its end "
+            "(every_n_epochs), not of its last step",
         )
 
     def state_dict(self, batches: int | None) -> dict[str, int]:

@@ -124,15 +124,10 @@ class PretrainingCollator(BatchCollator):
         return self.__dict__
 
     def _check_order(self) -> None:
-        """Warn where the Trainer of transformers goes on within an epoch and has not the rest of its rows."""
+        """Warn where the Trainer of transformers goes on from a checkpoint and has not the rest of its rows."""
         if reason := self._trainers.lost_order(self):
             warnings.warn(
-                f"the Trainer of transformers goes on within an epoch, and {reason}, so some rows of that epoch come "
-                "twice or not at all. Go on from a checkpoint of the end "
-                "of an epoch (save_strategy='epoch'), or let get_train_dataloader return a ResumableLoader, with "
-                "`bins` for rows of like length",
-                UserWarning,
-                stacklevel=3,
+                f"the Trainer of transformers goes on from a checkpoint, and {reason}", UserWarning, stacklevel=3
             )
 
     def __call__(self, examples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:

@@ -8,6 +8,8 @@ import weakref
 from dataclasses import dataclass
 from typing import Any
 
+from bertdata.io.console import counted
+
 _ACCELERATOR = "accelerate.accelerator", "Accelerator"
 _TRAINER = "transformers.trainer", "Trainer"
 _LOADER = "torch.utils.data.dataloader", "DataLoader"
@@ -137,7 +139,20 @@ class Beginning:
 
 BEGINNING = Beginning()
 
-_ANEW = "with {setting} it draws the order of that epoch anew"
+_ANEW = (
+    "with {setting} it draws the order of that epoch anew, so some rows of it come twice or not at all. Go on from a "
+    "checkpoint of the end of an epoch (save_strategy='epoch'), or let get_train_dataloader return a ResumableLoader, "
+    "with `bins` for rows of like length"
+)
+_ELSEWHERE = (
+    "it begins after {batches} of epoch {epoch}, while the checkpoint was saved at epoch {used:.6g}: it counts the "
+    "steps as if they had had the settings of now, so some rows come twice or not at all. Give it the "
+    "per_device_train_batch_size, gradient_accumulation_steps, dataloader_drop_last and number of processes of the run "
+    "that saved the checkpoint"
+)
+
+_NO_BATCH = 1e-4
+"""Less than any part of a batch, and more than a share of an epoch is rounded by."""
 
 
 class Trainers:
@@ -148,34 +163,84 @@ class Trainers:
 
     def __init__(self) -> None:
         self._known: list[weakref.ref[Any]] | None = None
+        self._begun = self._last = -1
 
     def __reduce__(self) -> tuple[type[Trainers], tuple[()]]:
         return Trainers, ()
 
     def lost_order(self, collator: Any) -> str:
-        """Return why a Trainer that goes on within an epoch has not the rest of its rows; "" where it has."""
+        """Return why a Trainer that goes on from a checkpoint has not the rest of its rows; "" where it has."""
         if self._known is None or any(trainer() is None for trainer in self._known):
             trainers = _objects_of(*_TRAINER)
             here = [trainer for trainer in trainers if trainer.__dict__.get("data_collator") is collator]
             self._known = list(map(weakref.ref, here)) if trainers else None
-        return next(filter(None, (_lost_order(trainer()) for trainer in self._known or [])), "")
+        going_on = filter(self._goes_on, (trainer() for trainer in self._known or []))
+        return next(filter(None, map(_lost_order, going_on)), "")
+
+    def _goes_on(self, trainer: Any) -> bool:
+        """Tell whether a Trainer loaded a checkpoint and has done no step since.
+
+        That of transformers 4 does not say at which step it began: the first one that is seen, or that does not follow.
+        """
+        if trainer is None or trainer.args.ignore_data_skip:
+            return False
+        step = trainer.state.global_step
+        if step not in (self._last, self._last + 1):
+            self._begun = step
+        self._last = step
+        return bool(0 < step == getattr(trainer, "_initial_global_step", self._begun))
 
 
 def _lost_order(trainer: Any) -> str:
-    if trainer is None or trainer.args.ignore_data_skip:
+    """Return why the rows of a Trainer that goes on are not the rest of those before it; "" where they are."""
+    if elsewhere := _elsewhere(trainer):
+        return elsewhere
+    if not (trainer.state.epoch or 0.0) % 1:
         return ""
-    epoch, step = trainer.state.epoch or 0.0, trainer.state.global_step
-    begun = step > 0 and getattr(trainer, "_initial_global_step", step) == step
-    if not begun or abs(epoch - round(epoch)) < 1e-6:
-        return ""
-    rows, before = trainer._train_batch_size, trainer.state.train_batch_size
-    if before and rows != before:
-        return f"it leaves out as many batches of {rows} rows as it had used of {before}"
     strategy = getattr(trainer.args, "train_sampling_strategy", "random")
     if strategy == "group_by_length" or getattr(trainer.args, "group_by_length", False):
         return _ANEW.format(setting="group_by_length")
     seeded = getattr(trainer.args.accelerator_config, "use_seedable_sampler", True)
     return "" if seeded or strategy != "random" else _ANEW.format(setting="use_seedable_sampler=False")
+
+
+def _elsewhere(trainer: Any) -> str:
+    """Return where a Trainer goes on if that is not where the checkpoint was saved; "" if it is.
+
+    It counts the batches used from the number of steps, by the settings of now. A checkpoint says what was used: how
+    many epochs, with the share of the last one, and the rows of a batch.
+    """
+    loader, state, accumulated = (
+        trainer.callback_handler.train_dataloader,
+        trainer.state,
+        trainer.args.gradient_accumulation_steps,
+    )
+    try:
+        batches = len(loader)
+    except TypeError:  # none, or one without an end
+        return ""
+    epoch, steps = divmod(state.global_step, max(1, -(-batches // accumulated)))
+    skipped, (used, share) = steps * accumulated, divmod(state.epoch or 0.0, 1)
+    now = trainer._train_batch_size
+    before, processes = state.train_batch_size or now, accelerate_processes() or 1
+    if epoch == used:
+        rows, needed = len(loader.dataset), skipped * now * processes
+        likely = _rows_used(share, rows, before * processes)
+        others = range(1, 0 if likely else needed // before + 1)  # of processes
+        if (before == now and abs(share * batches - skipped) < _NO_BATCH) or needed in likely:
+            return ""
+        if any(needed in _rows_used(share, rows, before * number) for number in others):
+            return ""
+    return _ELSEWHERE.format(batches=counted(skipped, "batch"), epoch=epoch, used=state.epoch)
+
+
+def _rows_used(share: float, rows: int, size: int) -> set[int]:
+    """Return how many rows a share of an epoch can be, of batches of a size; none if it is no number of batches.
+
+    The last batch of an epoch may have been left out, or not.
+    """
+    numbers = {share * (rows // size), share * -(-rows // size)}
+    return {round(number) * size for number in numbers if abs(number - round(number)) < _NO_BATCH}
 
 
 @dataclass

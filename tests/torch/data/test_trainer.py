@@ -53,10 +53,8 @@ def trainer_of(
         intermediate_size=8,
         max_position_embeddings=32,
     )
-    given = {"num_train_epochs": 2, "save_strategy": "no"} | arguments
-    settings = transformers.TrainingArguments(
-        str(output), report_to=[], disable_tqdm=True, use_cpu=True, per_device_train_batch_size=16, **given
-    )
+    given = {"num_train_epochs": 2, "save_strategy": "no", "per_device_train_batch_size": 16} | arguments
+    settings = transformers.TrainingArguments(str(output), report_to=[], disable_tqdm=True, use_cpu=True, **given)
     torch.manual_seed(0)
     model = transformers.BertForPreTraining(config)
     trainer = Recording(model, settings, train_dataset=dataset, eval_dataset=evaluated, data_collator=collator)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 import pickle
 import warnings
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -193,8 +194,13 @@ def test_a_run_that_went_on_does_not_go_back_to_before_its_state_where_a_framewo
     assert next(iter(second))["input_ids"].equal(next(iter(first))["input_ids"])
 
 
-def resumed_trainer(build: Path, folder: Path, saved: int, **arguments: Any) -> Any:
-    """Train for an epoch, and return a new trainer that is to go on after so many steps, and the checkpoint."""
+def resumed_trainer(
+    build: Path, folder: Path, saved: int, later: Mapping[str, Any] = MappingProxyType({}), **arguments: Any
+) -> Any:
+    """Train for two epochs, and return a new trainer that is to go on after so many steps, and the checkpoint.
+
+    later: arguments of the new one alone.
+    """
     for number in range(2):
         dataset = ShardDataset(build)
         dataset.set_epoch(0)
@@ -205,46 +211,55 @@ def resumed_trainer(build: Path, folder: Path, saved: int, **arguments: Any) -> 
             num_train_epochs=2,
             save_strategy="steps",
             save_steps=saved,
-            **arguments,
+            **arguments | (dict(later) if number else {}),
         )
         if not number:
             trainer.train()
     return trainer, str(folder / f"checkpoint-{saved}")
 
 
-LOST = "goes on within an epoch, and"
+LOST = "goes on from a checkpoint, and"
 
 
 GROUPED = {"train_sampling_strategy": "group_by_length"}
 
 
+HALF, AS_MANY = {"per_device_train_batch_size": 8}, {"gradient_accumulation_steps": 2}
+
+
 @pytest.mark.parametrize(
-    ("arguments", "changed", "reason"),
+    ("saved", "arguments", "later", "reason"),
     [
-        (GROUPED, {}, "with group_by_length it draws the order of that epoch anew"),
+        (3, GROUPED, {}, "with group_by_length it draws the order of that epoch anew"),
         pytest.param(
+            3,
             {"accelerator_config": {"use_seedable_sampler": False}},
             {},
             "with use_seedable_sampler=False it draws",
             marks=pytest.mark.slow,
         ),
-        pytest.param(GROUPED | {"dataloader_num_workers": 1}, {}, "with group_by_length it", marks=pytest.mark.slow),
+        pytest.param(3, GROUPED | {"dataloader_num_workers": 1}, {}, "with group_by_length it", marks=pytest.mark.slow),
         pytest.param(
-            {},
-            {"_train_batch_size": 8},
-            "it leaves out as many batches of 8 rows as it had used",
-            marks=pytest.mark.slow,
+            3, {}, HALF, "it begins after 3 batches of epoch 0, while .* at epoch 0.42", marks=pytest.mark.slow
+        ),
+        (7, {}, HALF, "it begins after 7 batches of epoch 0, while .* at epoch 1:"),
+        pytest.param(
+            7, {}, AS_MANY, "it begins after 6 batches of epoch 1, while .* at epoch 1:", marks=pytest.mark.slow
         ),
     ],
 )
 def test_a_trainer_that_has_not_the_rest_of_the_rows_of_a_resumed_epoch_is_warned_of(
-    dynamic_build: Path, tmp_path: Path, arguments: dict[str, Any], changed: dict[str, Any], reason: str
+    dynamic_build: Path,
+    tmp_path: Path,
+    saved: int,
+    arguments: dict[str, Any],
+    later: dict[str, Any],
+    reason: str,
 ) -> None:
     """Here the warning is an error, so that it comes out of a worker as well."""
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=f".*{LOST} {reason}")
-        trainer, checkpoint = resumed_trainer(dynamic_build, tmp_path, 3, **arguments)
-        vars(trainer).update(changed)
+        trainer, checkpoint = resumed_trainer(dynamic_build, tmp_path, saved, later, **arguments)
         with pytest.raises(UserWarning, match=f"{LOST} {reason}"):
             trainer.train(resume_from_checkpoint=checkpoint)
 
@@ -267,7 +282,9 @@ def test_a_trainer_that_begins_again_with_smaller_batches_is_warned_of_or_refuse
 
     monkeypatch.setattr(trainer, "training_step", failing)
     if not ours:
-        with pytest.warns(UserWarning, match="leaves out as many batches of (8|14) rows as it had used of 16"):
+        with pytest.warns(
+            UserWarning, match="begins after 3 batches of epoch 0, while the checkpoint was saved at epoch 0.428571"
+        ):
             trainer.train(resume_from_checkpoint=checkpoint)
         return
     loader, whole = ours_of(dynamic_build), ours_of(dynamic_build)
@@ -279,14 +296,18 @@ def test_a_trainer_that_begins_again_with_smaller_batches_is_warned_of_or_refuse
 
 
 @pytest.mark.parametrize(
-    ("saved", "arguments"),
-    [(7, {"train_sampling_strategy": "group_by_length"}), pytest.param(3, {}, marks=pytest.mark.slow)],
+    ("saved", "arguments", "later"),
+    [
+        (7, GROUPED, {}),
+        pytest.param(3, {}, {}, marks=pytest.mark.slow),
+        pytest.param(2, AS_MANY, HALF | {"gradient_accumulation_steps": 4}, marks=pytest.mark.slow),
+    ],
 )
-def test_a_trainer_that_goes_on_in_the_same_order_is_not_warned_of(
-    dynamic_build: Path, tmp_path: Path, saved: int, arguments: dict[str, Any]
+def test_a_trainer_that_goes_on_with_the_rest_of_the_rows_is_not_warned_of(
+    dynamic_build: Path, tmp_path: Path, saved: int, arguments: dict[str, Any], later: dict[str, Any]
 ) -> None:
-    """98 rows are seven batches of 16: an epoch."""
-    trainer, checkpoint = resumed_trainer(dynamic_build, tmp_path, saved, **arguments)
+    """98 rows are seven batches of 16: an epoch. Half as large, twice as many make the same steps."""
+    trainer, checkpoint = resumed_trainer(dynamic_build, tmp_path, saved, later, **arguments)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         trainer.train(resume_from_checkpoint=checkpoint)
@@ -308,6 +329,54 @@ class StandIn:
 
     def __init__(self, collator: object) -> None:
         self.data_collator, self.args = collator, SimpleNamespace(ignore_data_skip=True)
+
+
+class Divided(StandIn):
+    """That of transformers 4, which does not say where it began, at a step.
+
+    rows, size: those of an epoch, and of a batch now and before; batches: those of an epoch on each process.
+    """
+
+    def __init__(self, step: int, epoch: float, batches: int, rows: int = 1424, size: tuple[int, int] = (100, 100)):
+        super().__init__(None)
+        config = SimpleNamespace(use_seedable_sampler=False)
+        self.args = SimpleNamespace(ignore_data_skip=False, gradient_accumulation_steps=1, accelerator_config=config)
+        self.state = SimpleNamespace(global_step=step, epoch=epoch, train_batch_size=size[1])
+        self._train_batch_size = size[0]
+        loader: Any = DataLoader(range(rows), batch_size=-(-rows // batches))  # type: ignore[arg-type]
+        self.callback_handler = SimpleNamespace(train_dataloader=loader)
+
+
+@pytest.mark.parametrize(
+    ("step", "epoch", "batches", "processes", "where"),
+    [
+        (3, 3 / 8, 8, 2, ""),
+        (6, 3 / 8, 15, 1, ""),  # on two processes before, with twice the gradients accumulated now
+        (3, 3 / 8, 15, 1, "after 3 batches of epoch 0, while the checkpoint was saved at epoch 0.375"),
+        (8, 1.0, 15, 1, "after 8 batches of epoch 0, while the checkpoint was saved at epoch 1"),
+        (4, 4 / 15, 5, 3, "after 4 batches of epoch 0, while the checkpoint was saved at epoch 0.266667"),
+        (15, 1.0, 5, 3, "after 0 batches of epoch 3, while the checkpoint was saved at epoch 1"),
+    ],
+)
+def test_a_trainer_on_another_number_of_processes_goes_on_elsewhere_unless_steps_have_as_many_rows(
+    monkeypatch: pytest.MonkeyPatch, step: int, epoch: float, batches: int, processes: int, where: str
+) -> None:
+    monkeypatch.setattr(frameworks, "accelerate_processes", lambda: processes)
+    reason = frameworks._elsewhere(Divided(step, epoch, batches))
+    assert where in reason if where else not reason
+
+
+def test_of_a_trainer_that_does_not_say_where_it_began_the_first_step_that_is_seen_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(frameworks, "_TRAINER", (__name__, "Divided"))
+    trainer, trainers, anew = Divided(0, 0.0, 15), frameworks.Trainers(), "use_seedable_sampler=False it draws"
+    for step in (0, 0, 1, 2, 3):  # a run from the beginning
+        trainer.state.global_step, trainer.state.epoch = step, step / 15
+        assert trainers.lost_order(None) == ""
+    for step, goes_on in ((9, True), (9, True), (10, False)):
+        trainer.state.global_step, trainer.state.epoch = step, step / 15
+        assert (anew in trainers.lost_order(None)) == goes_on
 
 
 def test_collators_look_for_a_trainer_once_until_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
