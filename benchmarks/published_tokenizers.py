@@ -133,7 +133,7 @@ def reference_of(folder: Path) -> Any:
     from bertdata import load_tokenizer
     from bertdata.tokenizers.json_tokenizer import JsonTokenizer
     from bertdata.tokenizers.literal_special import kind_of
-    from bertdata.tokenizers.text_rows import open_reference
+    from bertdata.tokenizers.reference import open_reference
 
     data = json.loads((folder / "tokenizer.json").read_text())
     data["model"].pop("dropout", None)

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
@@ -44,7 +43,7 @@ def as_strings(texts: object) -> pa.ChunkedArray:
             raise InputError(f"the texts are not a whole Arrow array ({error}); make the array again") from error
         strings = strings.cast(pa.large_string())
     if strings.null_count:
-        raise InputError(f"row {pc.index(strings.is_null(), True).as_py()} is null; drop it, or fill it with ''")
+        raise InputError(f"row {strings.is_null().index(True).as_py()} is null; drop it, or fill it with ''")
     return strings
 
 
@@ -191,11 +190,20 @@ def lists_of(ends: NDArray[np.int64], values: NDArray[Any]) -> pa.ListArray:
     """
     if len(values) > np.iinfo(np.int32).max:
         raise ConfigError(f"the batch gives {len(values)} ids, over the {2**31 - 1} of one list array; split it")
-    kind = pa.from_numpy_dtype(values.dtype)
+    flat, borders = column_of(values), pa.py_buffer(ends.astype(np.int32))
+    return pa.ListArray.from_buffers(pa.list_(flat.type), len(ends) - 1, [None, borders], children=[flat])
+
+
+def numbers_of(column: pa.Array) -> NDArray[Any]:
+    """Return the whole numbers of an Arrow array without nulls; they are not copied. `to_numpy` would import pandas."""
+    kind = np.dtype(str(column.type))
+    return np.frombuffer(column.buffers()[1], kind, len(column), column.offset * kind.itemsize)
+
+
+def column_of(values: NDArray[Any]) -> pa.Array:
+    """Return numbers or booleans as an Arrow array; numbers are not copied."""
     data = np.packbits(values, bitorder="little") if values.dtype == np.bool_ else np.ascontiguousarray(values)
-    flat = pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(data)])
-    borders = pa.py_buffer(ends.astype(np.int32))
-    return pa.ListArray.from_buffers(pa.list_(kind), len(ends) - 1, [None, borders], children=[flat])
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(data)])
 
 
 def text_of(array: pa.Array) -> NDArray[np.uint8]:

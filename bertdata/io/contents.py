@@ -1,15 +1,20 @@
-"""`once_for_contents`: what is made of the bytes of a file is made once in a process, wherever equal files are."""
+"""What is made of the bytes of a file is made once: in a process, or, of what is large, while something is opened."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
+
+from bertdata.io import files
 
 Made = TypeVar("Made")
 _KEPT, _NOTHING = 16, object()
+_parsed: ContextVar[dict[bytes, Any] | None] = ContextVar("_parsed", default=None)
 
 
 def once_for_contents(make: Callable[..., Made]) -> Callable[..., Made]:
@@ -38,3 +43,24 @@ def once_for_contents(make: Callable[..., Made]) -> Callable[..., Made]:
         return result
 
     return made
+
+
+@contextmanager
+def parsing_once() -> Iterator[None]:
+    """Let `parse_once` parse equal bytes once until the context is left."""
+    before = _parsed.get()
+    token = _parsed.set({} if before is None else before)
+    try:
+        yield
+    finally:
+        _parsed.reset(token)
+
+
+def parse_once(data: bytes, path: str) -> Any:
+    """Return what the bytes of a JSON file hold, as `files.parse_json`; it is shared, so it must not be changed."""
+    parsed = _parsed.get()
+    if parsed is None:
+        return files.parse_json(data, path)
+    if data not in parsed:
+        parsed[data] = files.parse_json(data, path)
+    return parsed[data]

@@ -17,7 +17,17 @@ _PACKAGE = Path(__file__).parents[1]
 def sources_digest(path: str) -> str:
     """Return 12 hexadecimal digits of the module of a kernel and all modules of this package that it builds on."""
     paths = sources_of([Path(path)], _PACKAGE.parent)
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:12]
+    return hashlib.sha256(b"".join(map(_content, paths))).hexdigest()[:12]
+
+
+@functools.cache
+def _content(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+@functools.cache
+def _tables(folder: Path) -> list[Path]:
+    return [file for file in folder.iterdir() if file.suffix in _DATA]
 
 
 def sources_of(kernels: Iterable[Path], root: Path) -> list[Path]:
@@ -32,7 +42,7 @@ def sources_of(kernels: Iterable[Path], root: Path) -> list[Path]:
         if path not in sources:
             sources.add(path)
             waiting += _imported(path, root)
-    tables = (file for folder in {path.parent for path in sources} for file in folder.iterdir() if file.suffix in _DATA)
+    tables = (file for folder in {path.parent for path in sources} for file in _tables(folder))
     return sorted({*sources, *tables})
 
 

@@ -68,11 +68,16 @@ class Tokenizer(TransformersMethods):
     IGNORES_WHITESPACE: ClassVar[bool] = False
     """Whether white space at the start and the end of a text makes no difference to its ids."""
 
-    def __init__(self, tokens: Sequence[str], special: SpecialTokens | None = None) -> None:
-        """Take the tokens in the order of their ids; raises InputError where a special token is not among them."""
+    def __init__(
+        self, tokens: Sequence[str], special: SpecialTokens | None = None, ids: dict[str, int] | None = None
+    ) -> None:
+        """Take the tokens in the order of their ids; raises InputError where a special token is not among them.
+
+        ids: the id of each token, in the order of ids, where that is at hand.
+        """
         self.tokens = tuple(tokens)
         self._special = special or SpecialTokens()
-        self._ids = {token: token_id for token_id, token in enumerate(self.tokens)}
+        self._ids = ids or dict(zip(self.tokens, range(len(self.tokens)), strict=True))
         for token in self._special.names:
             if token not in self._ids:
                 raise InputError(f"the vocabulary has no {token}, a special token; add it, or take another vocabulary")

@@ -38,8 +38,9 @@ from bertdata.tokenizers.ids import reading_json
 from bertdata.tokenizers.json_parts import check_flags, longest_row, searched_texts
 from bertdata.tokenizers.literal_special import kind_of, without_special
 from bertdata.tokenizers.pairs import RowTemplate
+from bertdata.tokenizers.reference import Reference, open_reference
 from bertdata.tokenizers.surfaces import Surface
-from bertdata.tokenizers.text_rows import asking_tokenizers, open_reference
+from bertdata.tokenizers.text_rows import asking_tokenizers
 
 _LOG = logging.getLogger("bertdata")
 _NO_DROPOUT = (
@@ -94,7 +95,7 @@ class FileTokenizer(Tokenizer):
                 if self._added and entry["content"] in special.names
             }
             check_flags(data.get("added_tokens") or ())
-        super().__init__(tokens, special)
+        super().__init__(tokens, special, vocabulary if [*vocabulary] == tokens else None)
         self.model_max_length = longest_row(config, UNLIMITED)
         sides = sides_of_file(data) | dict(config)
         self.padding_side = side_of(sides)
@@ -102,7 +103,7 @@ class FileTokenizer(Tokenizer):
         self.pad_token_type_id = pad_type_of(config)
         self._cleans_up = cleans_up(config, kind_of(data["model"]))
         self.parts_keep_a_space = parts_keep_a_space(data)
-        self._bare = open_reference({**self._plain, "added_tokens": []})
+        self._bare = Reference({**self._plain, "added_tokens": []})
         json_format.check_template(self._template, self.vocab_size)
         normalizer = self._bare.normalizer
         with asking_tokenizers():
@@ -178,7 +179,7 @@ class FileTokenizer(Tokenizer):
     @cached_property
     def reference(self) -> Any:
         """The `tokenizers.Tokenizer` with the same ids, which takes literal special tokens for text."""
-        return open_reference(self._plain) if self._added else self._bare
+        return open_reference(self._plain) if self._added else self._bare.whole
 
     @cached_property
     def _whole(self) -> Any:

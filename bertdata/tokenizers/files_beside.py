@@ -35,6 +35,7 @@ from bertdata.tokenizers.json_format import (
 )
 from bertdata.tokenizers.literal_special import kind_of
 from bertdata.tokenizers.model_types import MODEL, class_of_model
+from bertdata.tokenizers.pieces import names_of
 
 CONFIG, SPECIAL, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
@@ -213,7 +214,7 @@ def with_added(data: dict[str, Any], config: Mapping[str, Any], beside: Mapping[
     more = [entry for entry in _entries(config, beside) if in_file.get(entry["content"]) != entry]
     with reading_json("is not a whole tokenizer.json"):
         vocab = data["model"]["vocab"]
-        known = {*in_file, *(vocab if isinstance(vocab, dict) else (piece for piece, _ in vocab))}
+        known = {*in_file, *(vocab if isinstance(vocab, dict) else names_of(vocab))}
     named = all_named(config)
     check_class_adds_nothing(config, {*known, *named, *(entry["content"] for entry in more)})
     if not more and known >= {*named}:

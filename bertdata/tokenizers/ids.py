@@ -73,10 +73,16 @@ def read_ids(ids: Mapping[str, Any]) -> dict[str, int]:
     >>> read_ids({"a": 0, "b": 1})
     {'a': 0, 'b': 1}
     """
-    wrong = next((token for token, token_id in ids.items() if not is_id(token_id)), None)
-    if wrong is not None:
+    if not are_ids(ids.values()):
+        wrong = next(token for token, token_id in ids.items() if not is_id(token_id))
         read_id(ids[wrong], f"the id of the token {wrong!r}")
     return dict(ids)
+
+
+def are_ids(values: Collection[object]) -> bool:
+    """Tell whether `is_id` holds for all values, which is told of a whole vocabulary at once."""
+    numbers: Any = values
+    return {*map(type, values)} <= {int} and min(numbers, default=0) >= 0 and max(numbers, default=0) < MOST_TOKENS
 
 
 def read_added(entry: Mapping[str, Any], key: str | None = None) -> tuple[str, int, bool]:

@@ -13,6 +13,7 @@ from bertdata.tokenizers.class_defaults import NAMED_ROLES
 from bertdata.tokenizers.ids import MOST_TYPES, is_id, read_added, read_id, read_ids, vocabulary_size
 from bertdata.tokenizers.literal_special import merges_with
 from bertdata.tokenizers.pairs import RowTemplate, SingleTemplate
+from bertdata.tokenizers.pieces import columns_of
 
 METASPACE = "\u2581"
 """SentencePiece's mark of a space, before the first piece of a word."""
@@ -63,16 +64,17 @@ def tokens_by_id(vocabulary: Mapping[str, int]) -> list[str]:
     >>> tokens_by_id({"a": 0, "b": 2}), tokens_by_id({})
     (['a', '<no token 1>', 'b'], [])
     """
-    tokens: list[str | None] = [None] * vocabulary_size(vocabulary.values())
-    for token, token_id in vocabulary.items():
-        if tokens[token_id] is not None:
-            raise InputError(f"the tokens {tokens[token_id]!r} and {token!r} both have the id {token_id}; renumber one")
-        tokens[token_id] = token
-    named = [f"<no token {token_id}>" if token is None else token for token_id, token in enumerate(tokens)]
-    if len({*named}) < len(named):
-        twice = next(
-            token for token, before in zip(named, tokens, strict=True) if before is None and token in vocabulary
-        )
+    size = vocabulary_size(vocabulary.values())
+    token_of = dict(zip(vocabulary.values(), vocabulary, strict=True))
+    if len(token_of) < len(vocabulary):
+        first: dict[int, str] = {}
+        token, token_id = next(item for item in vocabulary.items() if first.setdefault(item[1], item[0]) != item[0])
+        raise InputError(f"the tokens {first[token_id]!r} and {token!r} both have the id {token_id}; renumber one")
+    if len(token_of) == size:
+        return [token_of[token_id] for token_id in range(size)]
+    named = [token_of.get(token_id, f"<no token {token_id}>") for token_id in range(size)]
+    if len({*named}) < size:
+        twice = next(token for token_id, token in enumerate(named) if vocabulary.get(token, token_id) != token_id)
         raise InputError(f"the token {twice!r} has the name of an id that has no token; rename it")
     return named
 
@@ -100,12 +102,16 @@ def vocabulary_of(data: Mapping[str, Any]) -> dict[str, int]:
 
 def _numbered(pieces: Sequence[Any]) -> dict[str, int]:
     """Return the pieces of a Unigram model, [piece, score] each, with their ids: their places."""
-    for place, (piece, score) in enumerate(pieces):
-        if not isinstance(piece, str) or type(score) not in (int, float) or not math.isfinite(score):
-            raise InputError(
-                f"piece {place} of the vocabulary is {shortened([piece, score])}; expected a string and a finite score"
-            )
-    place_of = {piece: place for place, (piece, _) in enumerate(pieces)}
+    columns = columns_of(pieces)
+    if columns is None:
+        for place, (piece, score) in enumerate(pieces):
+            if not isinstance(piece, str) or type(score) not in (int, float) or not math.isfinite(score):
+                raise InputError(
+                    f"piece {place} of the vocabulary is {shortened([piece, score])}; expected a string and a finite "
+                    "score"
+                )
+        columns = [piece for piece, _ in pieces], [score for _, score in pieces]
+    place_of = dict(zip(columns[0], range(len(pieces)), strict=True))
     if len(place_of) < len(pieces):
         place, piece = next((place, piece) for place, (piece, _) in enumerate(pieces) if place_of[piece] != place)
         raise InputError(

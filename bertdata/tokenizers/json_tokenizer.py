@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -15,7 +16,8 @@ import pyarrow as pa
 from bertdata.characters.newer import holds_newer
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
-from bertdata.io.contents import once_for_contents
+from bertdata.io.contents import once_for_contents, parse_once, parsing_once
+from bertdata.io.imports import collector_paused
 from bertdata.text_arrays import Texts, as_strings, check_text, check_utf8, lists_of, size_of, utf8_arrays
 from bertdata.tokenizers.base import check_one
 from bertdata.tokenizers.call_rows import TextTokens
@@ -68,13 +70,14 @@ class JsonTokenizer(FileTokenizer):
 
         Raises InputError where a file is missing or damaged, or needs a newer version of `tokenizers`.
         """
-        name = _file(find_saved(path, [cls])[1])
-        folder = name.rpartition("/")[0]
-        config = read_settings(folder)
-        try:
-            return cls(files.read_json(name), config, added=read_added(folder))
-        except InputError as error:
-            raise InputError(str(error), path=name) from error
+        with parsing_once(), collector_paused():
+            name = _file(find_saved(path, [cls])[1])
+            folder = name.rpartition("/")[0]
+            config = read_settings(folder)
+            try:
+                return cls(parse_once(files.read_bytes(name), name), config, added=read_added(folder))
+            except InputError as error:
+                raise InputError(str(error), path=name) from error
 
     def save_pretrained(self, directory: str | os.PathLike[str]) -> None:
         """Write `tokenizer.json` and `tokenizer_config.json`, which `AutoTokenizer.from_pretrained` opens.
@@ -217,9 +220,9 @@ class JsonTokenizer(FileTokenizer):
 
         None where there are none, and where a text spells the name that a special token has in their place.
         """
-        if self._encoder is None:
-            return None
-        with asking_tokenizers():
+        with nullcontext() if "_encoder" in vars(self) else collector_paused(), asking_tokenizers():
+            if self._encoder is None:
+                return None
             result = self._encoder(utf8_arrays(texts), len(texts), size_of(texts), words=words)
         spelled = self._special_parts.spellable
         return None if spelled and np.isin(result.ids, [*spelled]).any() else result
@@ -254,7 +257,7 @@ def _opened(
 
 @once_for_contents
 def _is_another_model(path: str, *contents: bytes | None) -> bool:
-    data = files.parse_json(contents[0] or b"", path)
+    data = parse_once(contents[0] or b"", path)
     if not isinstance(data, dict) or not isinstance(data.get("model"), dict):
         return False
     return not formats.reads_with(data, formats.folder_of(path))

@@ -8,6 +8,8 @@ byte-pair merges may lead to it. Here such pieces get names that no text has, an
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from bertdata.tokenizers.ids import reading_json, vocabulary_size
@@ -69,13 +71,9 @@ def merges_with(model: Mapping[str, Any], tokens: Collection[str]) -> dict[str, 
     prefix, vocabulary = model.get("continuing_subword_prefix") or "", model["vocab"]
     made: dict[str, tuple[str, str]] = {}
     if not prefix:  # most tokens are not of merges, which the vocabulary tells sooner than the merges
-        ends = tuple(tokens)
         parts = ((token[:at], token[at:]) for token in tokens for at in range(1, len(token)))
         within = any(left in vocabulary and right in vocabulary for left, right in parts)
-        longer = within or any(
-            other.startswith(ends) or other.endswith(ends) for other in vocabulary if other not in tokens
-        )
-        if not (within or longer):
+        if not (within or _are_parts(tokens, vocabulary)):
             return made
     with reading_json("is not a whole tokenizer.json: a merge is not a pair of tokens"):
         for pair in model.get("merges") or ():
@@ -84,6 +82,14 @@ def merges_with(model: Mapping[str, Any], tokens: Collection[str]) -> dict[str, 
             if whole in tokens or left in tokens or right in tokens:
                 made.setdefault(whole, (left, right))
     return made
+
+
+def _are_parts(tokens: Collection[str], vocabulary: Collection[str]) -> bool:
+    """Tell whether other tokens of a vocabulary may begin or end with one of these: whether they hold one."""
+    if any("\n" in token for token in tokens):
+        return True
+    together = "\n".join(vocabulary)
+    return any(together.count(token) > (token in vocabulary) for token in tokens)
 
 
 def without_special(
@@ -109,7 +115,8 @@ def without_special(
         parts = SpecialParts({}, frozenset())
     else:
         changed, hidden, parts = _by_names(data, vocabulary, special, letters, rest=rest, length=name_length)
-    nameless = {piece for piece, _ in model["vocab"]} & {*special} if kind == "Unigram" else frozenset()
+    pieces = len(model["vocab"]) if kind == "Unigram" else 0
+    nameless = {token for token in special if vocabulary[token] < pieces}
     entries = [
         {**entry, "content": hidden.get(entry["content"], entry["content"]), "special": True, **_NO_FLAGS}
         if entry["content"] in special
@@ -127,12 +134,15 @@ def _unigram(
     model: Mapping[str, Any], vocabulary: Mapping[str, int], special: Collection[str], *, fill: bool
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return a Unigram model whose special pieces are empty, so that they are nowhere, and names of those beyond it."""
-    pieces = [["" if piece in special else piece, score] for piece, score in model["vocab"]]
-    worst = min((score for _, score in pieces), default=0.0)
-    beyond = sorted((token_id, token) for token, token_id in vocabulary.items() if token_id >= len(pieces))
-    if fill:
-        pieces += [["", worst]] * (max(token_id for token_id, _ in beyond) + 1 - len(pieces) if beyond else 0)
-    return {**model, "vocab": pieces}, _names(beyond, vocabulary, NAME_LENGTH)
+    pieces = [*model["vocab"]]
+    for token in special:
+        if (token_id := vocabulary[token]) < len(pieces):
+            pieces[token_id] = ["", pieces[token_id][1]]
+    beyond = [(token_id, token) for token, token_id in islice(vocabulary.items(), len(pieces), None)]
+    if fill and beyond:
+        worst = min(map(itemgetter(1), pieces), default=0.0)
+        pieces += [["", worst]] * (max(beyond)[0] + 1 - len(pieces))
+    return {**model, "vocab": pieces}, _names(sorted(beyond), vocabulary, NAME_LENGTH)
 
 
 def _by_names(
@@ -155,7 +165,7 @@ def _by_names(
     needed = {*made, *(side for pair in made.values() for side in pair), *letters}
     hidden = _names(sorted((vocabulary[token], token) for token in special if token not in needed), vocabulary, length)
     tokens = model["vocab"] if rest else vocabulary
-    changed = {**model, "vocab": {hidden.get(token, token): token_id for token, token_id in tokens.items()}}
+    changed = {**model, "vocab": dict(zip(map(hidden.get, tokens, tokens), tokens.values(), strict=True))}
     if unknown in hidden:
         changed["unk_token"] = hidden[unknown]
     splits = {

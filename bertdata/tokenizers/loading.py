@@ -6,12 +6,14 @@ Vocabularies that ship with bertdata have names; `vocab/NAME/README.md` says how
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from bertdata.errors import InputError
 from bertdata.io import files, listing
+from bertdata.io.contents import parsing_once
 from bertdata.io.engine_outputs import MARKER
+from bertdata.io.imports import collector_paused
 from bertdata.io.package_data import shipped
 from bertdata.tokenizers import TOKENIZERS
 from bertdata.tokenizers.base import Tokenizer
@@ -44,8 +46,9 @@ def load_tokenizer(path: str | os.PathLike[str]) -> Tokenizer:
     >>> load_tokenizer("bertdata-30k-uncased")
     WordPieceTokenizer(vocab_size=30000, do_lower_case=True)
     """
-    family, place = find_saved(path, _families())
-    return family.from_pretrained(place)
+    with parsing_once(), collector_paused():
+        family, place = find_saved(path, _Families())
+        return family.from_pretrained(place)
 
 
 def model_max_length(path: str | os.PathLike[str]) -> int | None:
@@ -57,7 +60,7 @@ def model_max_length(path: str | os.PathLike[str]) -> int | None:
     >>> model_max_length("bertdata-30k-uncased") is None
     True
     """
-    place = find_saved(path, _families())[1]
+    place = find_saved(path, _Families())[1]
     folder = place if files.exists(files.join(place, _CONFIG)) else os.path.dirname(place)
     where = files.join(folder, _CONFIG) if folder else _CONFIG
     values = files.read_json(where) if files.exists(where) else {}
@@ -75,12 +78,12 @@ def model_max_length(path: str | os.PathLike[str]) -> int | None:
 def has_tokenizer(directory: str | os.PathLike[str]) -> bool:
     """Tell whether a tokenizer of any family is saved in a directory."""
     place = files.path_text(directory)
-    return any(family.recognizes(place) for family in _families())
+    return any(family.recognizes(place) for family in _Families())
 
 
 def tokenizer_files() -> list[str]:
     """Return the names of the files of all families, as for copying a tokenizer from where nothing can be listed."""
-    return [name for family in _families() for name in (*family.FILES, *family.EXTRA_FILES)]
+    return [name for family in _Families() for name in (*family.FILES, *family.EXTRA_FILES)]
 
 
 def remove_former(directory: str, saved: Iterable[str]) -> None:
@@ -110,7 +113,7 @@ def replace_saved(tokenizer: Tokenizer, directory: str | os.PathLike[str], longe
         files.write_json(where, config | {"model_max_length": longest, _LONGEST: longest})
 
 
-def find_saved(path: str | os.PathLike[str], families: Sequence[Family]) -> tuple[Family, str]:
+def find_saved(path: str | os.PathLike[str], families: Iterable[Family]) -> tuple[Family, str]:
     """Return the first of some families that recognizes a path, a finished build or a shipped name, and the place.
 
     Raises InputError where none does.
@@ -135,7 +138,7 @@ def find_saved(path: str | os.PathLike[str], families: Sequence[Family]) -> tupl
     raise InputError(f"has no {wanted}, nor a folder {BUILD_FOLDER} with one; {_remedy(place)}", path=place)
 
 
-def _recognizers(place: str, families: Sequence[Family]) -> Iterator[Family]:
+def _recognizers(place: str, families: Iterable[Family]) -> Iterator[Family]:
     """Yield the families that recognize a folder, or the tokenizer of a build in it."""
     for folder in (place, files.join(place, BUILD_FOLDER)):
         yield from (family for family in families if family.recognizes(folder))
@@ -181,6 +184,11 @@ def pretrained_names() -> list[str]:
     return sorted(path.parent.name for path in _VOCABULARIES.glob("bertdata-*/tokenizer.json"))
 
 
-def _families() -> list[type[Tokenizer]]:
-    """Return the families, those added last first: WordPiece takes every .txt, and .json, that is left."""
-    return [TOKENIZERS[name] for name in reversed(list(TOKENIZERS))]
+class _Families:
+    """The families, those added last first: WordPiece takes every .txt, and .json, that is left.
+
+    Each is imported when it is reached, as most files are of one of the first.
+    """
+
+    def __iter__(self) -> Iterator[type[Tokenizer]]:
+        return (TOKENIZERS[name] for name in reversed(list(TOKENIZERS)))

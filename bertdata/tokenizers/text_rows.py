@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from bertdata.errors import InputError
 from bertdata.tokenizers.literal_special import NAME_LENGTH, Row, SpecialParts, split_row
 from bertdata.tokenizers.newer_characters import known_to
+from bertdata.tokenizers.reference import open_reference
 
 
 @dataclass(frozen=True)
@@ -67,21 +67,3 @@ def asking_tokenizers(problem: str = "cannot encode a text with this tokenizer.j
         raise InputError(
             f"tokenizers {problem} ({error}); correct the model and the normalizer that the file describes"
         ) from error
-
-
-def open_reference(data: Mapping[str, Any]) -> Any:
-    """Return the `tokenizers.Tokenizer` of a file, which takes special tokens that are spelt in a text for text."""
-    from tokenizers import Tokenizer as Reference
-
-    try:
-        reference = Reference.from_str(json.dumps(data))
-    except BaseException as error:  # `tokenizers` raises nothing narrower
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        raise InputError(
-            f"tokenizers cannot read it ({error}); if it was written by a newer version of tokenizers, install that"
-        ) from error
-    reference.encode_special_tokens = True
-    reference.no_truncation()
-    reference.no_padding()
-    return reference

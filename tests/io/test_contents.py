@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bertdata.errors import InputError
-from bertdata.io.contents import once_for_contents
+from bertdata.io.contents import once_for_contents, parse_once, parsing_once
 
 
 def test_equal_contents_are_made_into_something_once_and_others_anew() -> None:
@@ -45,3 +45,15 @@ def test_the_last_sixteen_are_kept() -> None:
     for number in [*range(17), 16, 1, 0]:
         assert noted("", bytes([number])) == bytes([number])
     assert calls == [*map(bytes, [[number] for number in range(17)]), b"\0"]
+
+
+def test_equal_bytes_are_parsed_once_until_a_context_is_left() -> None:
+    with parsing_once():
+        first = parse_once(b"[1]", "a.json")
+        with parsing_once():
+            assert parse_once(bytes(bytearray(b"[1]")), "b.json") is first
+        assert parse_once(b"[1]", "a.json") is first
+        assert parse_once(b"[2]", "a.json") == [2]
+    assert parse_once(b"[1]", "a.json") is not first
+    with pytest.raises(InputError, match=r"c\.json: is not valid JSON"), parsing_once():
+        parse_once(b"[", "c.json")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from operator import add
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.errors import InputError
 from bertdata.tokenizers.encode.kernels import byte_pair as kernel
 from bertdata.tokenizers.encode.kernels import merge_table as table
 from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY
@@ -19,6 +17,7 @@ from bertdata.tokenizers.encode.kernels.word_cache import NewWords
 from bertdata.tokenizers.encode.tables import room
 from bertdata.tokenizers.encode.word_cache import Answer, WordCache
 from bertdata.tokenizers.json_format import byte_letters, bytes_of_token
+from bertdata.tokenizers.reference import MergedIds
 
 _COMMON = re.compile(r"^(?:\u0120?[A-Za-z]{1,15}|[.,;:()\"'-]|\u0120?[0-9]{1,4})$", re.MULTILINE)
 """Words that are common, in the letters that stand for bytes; U+0120 is a space."""
@@ -27,28 +26,19 @@ _COMMON = re.compile(r"^(?:\u0120?[A-Za-z]{1,15}|[.,;:()\"'-]|\u0120?[0-9]{1,4})
 class BytePairModel:
     """Byte-level BPE, in which every byte has a token.
 
-    vocabulary: tokens, in the letters that stand for bytes, with their ids. merges: pairs of tokens, "a b" or [a, b],
-    the first to be merged first. whole_words: whether a word that is a token is that token, whatever the merges
-    (`ignore_merges`). Raises InputError where a merge does not go with the vocabulary.
+    vocabulary: tokens, in the letters that stand for bytes, with their ids. merges: the first to be merged first.
+    whole_words: whether a word that is a token is that token, whatever the merges (`ignore_merges`).
     """
 
     write_known = staticmethod(kernel.write_known)
 
     def __init__(
-        self, vocabulary: Mapping[str, int], merges: Sequence[Any], reference: Any, dtype: type[Any],
+        self, vocabulary: Mapping[str, int], merges: MergedIds, reference: Any, dtype: type[Any],
         *, whole_words: bool = False,
     ) -> None:  # fmt: skip
-        sides = _sides_of(merges)
-        try:
-            left, right, made = (
-                np.fromiter(map(vocabulary.__getitem__, tokens), np.uint64, len(merges))
-                for tokens in (*sides, map(add, *sides))
-            )
-        except KeyError as error:
-            raise InputError(f"a merge needs the token {error}, which is not in the vocabulary") from error
         letters = byte_letters()
         first = np.array([vocabulary.get(letters[byte], 0) for byte in range(256)], np.uint32)
-        self._merges = merges_of(left, right, made, first)
+        self._merges = merges_of(*merges, first)
         self._reference, self.dtype, self._letters = reference, dtype, letters
         common = "\n".join(_COMMON.findall("\n".join(vocabulary)))
         self.common = common.replace("\u0120", " ").encode().split(b"\n") if common else []
@@ -87,15 +77,6 @@ class BytePairModel:
     def _room(self, n: int) -> tuple[NDArray[Any], NDArray[np.uint32]]:
         """Return room for the ids of `n` bytes and for what the kernel needs."""
         return np.empty(n, self.dtype), np.empty((kernel.N_ROOM, n + kernel.BESIDE), np.uint32)
-
-
-def _sides_of(merges: Sequence[Any]) -> tuple[list[str], list[str]]:
-    """Return the left tokens of pairs, and the right ones."""
-    if merges and all(isinstance(pair, str) for pair in merges):
-        tokens = " ".join(merges).split(" ")  # many at once: one by one they take a tenth of a second
-        return tokens[::2], tokens[1::2]
-    pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in merges]
-    return [left for left, _ in pairs], [right for _, right in pairs]
 
 
 def merges_of(left: NDArray[np.uint64], right: NDArray[np.uint64], made: NDArray[np.uint64], of_bytes: Any) -> Merges:

@@ -1,21 +1,21 @@
-"""Which scanner and which model encode the words of a `tokenizer.json`, and why there is none for some files."""
+"""Which scanner and which model encode the words of a `tokenizer.json`, and why there is none for some files.
+
+What only some files need is imported where it is called: its kernels make up a sixth of the time of a first call.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bertdata.tokenizers.encode.added_tokens import MOST_BYTES, AddedTokens
 from bertdata.tokenizers.encode.byte_pair import BytePairModel
-from bertdata.tokenizers.encode.composed import composed_encoder, composed_obstacle
 from bertdata.tokenizers.encode.kernels.merge_table import MAX_ID, NO_RANK
-from bertdata.tokenizers.encode.rewriting import begin_with, keeps_marks_apart
 from bertdata.tokenizers.encode.scanners import PatternScanner, WhitespaceScanner, byte_level_starts
-from bertdata.tokenizers.encode.unigram import UnigramModel, is_alone
 from bertdata.tokenizers.encode.word_encoder import Encoder
 from bertdata.tokenizers.json_format import METASPACE, byte_letters, parts_of
 from bertdata.tokenizers.literal_special import kind_of
+from bertdata.tokenizers.pieces import columns_as_read
 
 _UTF8 = [*range(0x80, 0xC0), *range(0x80), *range(0xC2, 0xF5)]
 """The bytes that UTF-8 has."""
@@ -42,7 +42,11 @@ def obstacle(data: Mapping[str, Any], reference: Any, added: AddedTokens) -> str
     """
     if max(added.raw.n_bytes, added.normalized.n_bytes) > MOST_BYTES:
         return f"its added tokens have over {MOST_BYTES} bytes"
-    return composed_obstacle(data, reference, added) if _single_kind_obstacle(data, reference, added) else None
+    if not _single_kind_obstacle(data, reference, added):
+        return None
+    from bertdata.tokenizers.encode.composed import composed_obstacle
+
+    return composed_obstacle(data, reference, added)
 
 
 def _single_kind_obstacle(data: Mapping[str, Any], reference: Any, added: AddedTokens) -> str | None:
@@ -58,24 +62,30 @@ def encoder_of(data: Mapping[str, Any], reference: Any, added: AddedTokens, dtyp
     if obstacle(data, reference, added):
         return None
     if _single_kind_obstacle(data, reference, added):
+        from bertdata.tokenizers.encode.composed import composed_encoder
+
         return composed_encoder(data, reference, added, dtype)
     model = data["model"]
     if _kind(data) == "Unigram":
-        # Of numbers in JSON `tokenizers` may read the last bit otherwise than Python; ties between paths show it.
-        pieces = json.loads(reference.to_str())["model"]["vocab"]
-        model_of_pieces = UnigramModel(pieces, model["unk_id"], reference, dtype, split=_splits(data))
+        from bertdata.tokenizers.encode.unigram import UnigramModel
+
+        pieces = columns_as_read(model["vocab"])
+        model_of_pieces = UnigramModel(*pieces, model["unk_id"], reference, dtype, split=_splits(data))
         return Encoder(WhitespaceScanner(), model_of_pieces, reference, added)
     parts, pieces = _pre_tokenizers(data), reference.pre_tokenizer.pre_tokenize_str
     starts = byte_level_starts(parts)
     assert starts is not None
     whole_words = bool(model.get("ignore_merges"))
-    merges = BytePairModel(model["vocab"], model["merges"], reference, dtype, whole_words=whole_words)
+    merges = BytePairModel(model["vocab"], reference.merges, reference, dtype, whole_words=whole_words)
     inner = scanner = PatternScanner(pieces, starts)
     normalize = None
     if _normalizers(data):
         scanner, normalize = PatternScanner(pieces, starts, composed=True), reference.normalizer.normalize_str
-    spaced = (begin_with(" "),) if parts[-1].get("add_prefix_space", True) else ()
-    return Encoder(scanner, merges, reference, added, normalize, inner, after=spaced)
+    if not parts[-1].get("add_prefix_space", True):
+        return Encoder(scanner, merges, reference, added, normalize, inner)
+    from bertdata.tokenizers.encode.rewriting import begin_with
+
+    return Encoder(scanner, merges, reference, added, normalize, inner, after=(begin_with(" "),))
 
 
 def _kind(data: Mapping[str, Any]) -> str:
@@ -148,6 +158,9 @@ def _unigram_obstacle(data: Mapping[str, Any], reference: Any, added: AddedToken
 
 def _replaces_character(part: Mapping[str, Any]) -> bool:
     """Tell whether a normalizer changes single characters, or some with marks, about which `tokenizers` is asked."""
+    from bertdata.tokenizers.encode.rewriting import keeps_marks_apart
+    from bertdata.tokenizers.encode.unigram import is_alone
+
     if keeps_marks_apart(part):
         return True
     text = part["pattern"].get("String", "") if part["type"] == "Replace" else ""

@@ -6,7 +6,6 @@ are known, before any model. A model without a kernel is one that asks `tokenize
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -73,7 +72,7 @@ class Parts:
 
 def composed_encoder(data: Mapping[str, Any], reference: Any, added: AddedTokens, dtype: type[Any]) -> Encoder:
     """Return the encoder of a `tokenizer.json` as `choice.encoder_of` takes it. Raises NotComposedError."""
-    from bertdata.tokenizers.text_rows import open_reference
+    from bertdata.tokenizers.reference import open_reference
 
     try:
         parts = _parts(data, reference, added)
@@ -83,12 +82,10 @@ def composed_encoder(data: Mapping[str, Any], reference: Any, added: AddedTokens
     model: Any
     if parts.spell is None:
         whole_words = bool(data["model"].get("ignore_merges"))
-        vocabulary, merges = data["model"]["vocab"], data["model"]["merges"]
-        model = BytePairModel(vocabulary, merges, reference, dtype, whole_words=whole_words)
+        model = BytePairModel(data["model"]["vocab"], reference.merges, reference, dtype, whole_words=whole_words)
     elif parts.whole and kind_of(data["model"]) == "Unigram":
-        pieces = json.loads(reference.to_str())["model"]["vocab"]  # as `tokenizers` reads their scores
         cut = not isinstance(parts.scanner, SplittingScanner) or parts.scanner.cuts
-        model = WholeUnigram(data["model"], pieces, dtype, cut=cut)
+        model = WholeUnigram(data["model"], dtype, cut=cut)
     else:
         model = word_model(data, reference, parts.spell, parts.removed, dtype, by_bytes=parts.by_bytes)
     return Encoder(
@@ -223,7 +220,7 @@ def _tokens_of_several(model: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _pieces_of(part: Mapping[str, Any]) -> Callable[[str], list[Any]]:
-    from bertdata.tokenizers.text_rows import open_reference
+    from bertdata.tokenizers.reference import open_reference
 
     model = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
     opened = open_reference({"version": "1.0", "added_tokens": [], "pre_tokenizer": part, "model": model})

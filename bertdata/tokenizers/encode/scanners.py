@@ -6,13 +6,13 @@ the pre-tokenizer itself, once, as its Unicode tables are not Python's; of newer
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, Protocol
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
 from bertdata.characters.newer import alike, composes
@@ -27,15 +27,11 @@ _COMMON = np.frombuffer(
     "".join(map(chr, (*range(0xA0, 0x180), *range(0x2010, 0x2030)))).encode() + bytes(READ_AHEAD), np.uint8
 )
 """Characters whose classes are asked at the start, in UTF-8: accented letters, dashes and quotation marks."""
-_CL100K = regex.compile(
+_CL100K = re.compile(
     r"\(\?i:'s\|'t\|'re\|'ve\|'m\|'ll\|'d\)\|\[\^\\r\\n\\p\{L\}\\p\{N\}\]\?\\p\{L\}\+\|\\p\{N\}(\{1,3\})?"
     r"\| \?\[\^\\s\\p\{L\}\\p\{N\}\]\+\[\\r\\n\]\*\|\\s\*\[\\r\\n\]\+\|\\s\+\(\?!\\S\)\|\\s\+"
 )
 """The pattern of cl100k, and of Qwen 2, in which each number is a word."""
-
-
-_MAY_FOLLOW = regex.compile(r"\p{NFC_Quick_Check=Maybe}")
-"""Characters that may be composed with one before them."""
 
 
 class Scanner(Protocol):
@@ -97,10 +93,18 @@ class PatternScanner:
         return next((kind for text, kind in classes.items() if len(self._pieces(text)) == 1), kernel.NUMBER)
 
 
+@cache
+def _may_follow() -> Any:
+    """Return the pattern of characters that may be composed with one before them."""
+    import regex  # takes 0.03 s, and few files need it
+
+    return regex.compile(r"\p{NFC_Quick_Check=Maybe}")
+
+
 def _may_be_composed(character: str) -> bool:
     """Tell whether NFC may change a text because it holds a character; so of those that are not assigned."""
     character, newer = alike(character), character
-    if unicodedata.category(character) == "Cn" or composes(newer) or _MAY_FOLLOW.match(character):
+    if unicodedata.category(character) == "Cn" or composes(newer) or _may_follow().match(character):
         return True
     return unicodedata.combining(character) > 0 or not unicodedata.is_normalized("NFC", character)
 

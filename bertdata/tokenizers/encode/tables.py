@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.kernels.byte_table import ARENA_USED, POOL_USED, USED, WIDTH, Table
-from bertdata.text_arrays import READ_AHEAD
+from bertdata.text_arrays import READ_AHEAD, column_of, numbers_of
 from bertdata.tokenizers.encode.kernels import double_array as trie_kernel
 from bertdata.tokenizers.encode.kernels import id_cache as cache_kernel
 
@@ -26,13 +26,20 @@ _ARENA_BYTES, _POOL_IDS = 4, 2
 """Room for each entry: 3 of 100 take more than the 16 bytes in the entry, 5 of 100 have ids in the pool."""
 
 
-def double_array(keys: Sequence[bytes], numbers: Sequence[int]) -> NDArray[np.uint64]:
+def double_array(keys: Sequence[bytes] | pa.LargeStringArray, numbers: Sequence[int] | Any) -> NDArray[np.uint64]:
     """Return the cells of a double array of keys, which are different and not empty, each with its number."""
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    data = np.frombuffer(b"".join(keys[i] for i in order), np.uint8)
-    offsets = np.zeros(len(order) + 1, np.int64)
-    np.cumsum([len(keys[i]) for i in order], out=offsets[1:])
-    ids = np.array([numbers[i] for i in order], np.int64)
+    if isinstance(keys, pa.LargeStringArray):
+        import pyarrow.compute as pc  # takes a twentieth of a first call, of which most have few keys
+
+        order = numbers_of(pc.sort_indices(keys))
+        _, offsets_buffer, data_buffer = keys.take(column_of(order)).buffers()
+        offsets = np.frombuffer(offsets_buffer, np.int64)[: len(order) + 1].copy()
+        data = np.frombuffer(memoryview(data_buffer).toreadonly(), np.uint8)[: offsets[-1]]
+    else:
+        order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+        in_order = [keys[i] for i in order]
+        offsets, data = np.cumsum([0, *map(len, in_order)]), np.frombuffer(b"".join(in_order), np.uint8)
+    ids = np.asarray(numbers, np.int64)[order]
     n_blocks = SPARE_BLOCKS + 2 * len(data) // trie_kernel.CELLS_A_BLOCK
     while True:
         cells = np.zeros(n_blocks * trie_kernel.CELLS_A_BLOCK, np.uint64)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
 import numpy as np
 import regex
+from numpy.typing import NDArray
 
+from bertdata.text_arrays import array_of, column_of, offsets_of
 from bertdata.tokenizers.encode.kernels import unigram as kernel
 from bertdata.tokenizers.encode.kernels.bitmaps import new_characters
 from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY
@@ -22,7 +26,8 @@ _UNKNOWN_PENALTY = 10.0
 """By how much an unknown character is worse than the worst piece, as in SentencePiece."""
 _GROWTH = 4
 """Normalized bytes of a long word for each byte; where it takes more, `tokenizers` is asked."""
-_COMMON = regex.compile(METASPACE + "[A-Za-z]{1,15}|" + METASPACE + "[0-9]{1,4}")
+_COMMON = re.compile(rf"\n{METASPACE}([A-Za-z]{{1,15}}|[0-9]{{1,4}})(?=\n)")
+"""Words that are common, each on a line with the mark of a space before it."""
 _WHITESPACE = " \t\n\r"
 _WHITE = regex.compile(r"a\p{White_Space}a")
 """White space that is left between two letters, as U+1680 is by form NFKD: WhitespaceSplit cuts there, and Strip takes
@@ -40,34 +45,34 @@ _JOINS_AFTER = regex.compile(r"(?V1)[\p{GCB=Prepend}\p{Cn}]$")
 """Characters that may make a grapheme with the space after them."""
 
 
-def pieces_of(pieces: Sequence[Sequence[Any]], unknown: int, *, split: bool) -> kernel.Pieces:
-    """Return a vocabulary, (piece, score) in the order of ids, as the kernels have it."""
-    scores = np.array([score for _, score in pieces], np.float64)
-    numbers = [number for number, (piece, _) in enumerate(pieces) if piece]
-    cells = double_array([pieces[number][0].encode() for number in numbers], numbers)
+def pieces_of(names: Sequence[str], scores: NDArray[np.float64], unknown: int, *, split: bool) -> kernel.Pieces:
+    """Return a vocabulary, pieces and their scores in the order of ids, as the kernels have it."""
+    keys = array_of(names)
+    numbers = np.flatnonzero(np.diff(offsets_of(keys)))
+    cells = double_array(keys.take(column_of(numbers)), numbers)
     return kernel.Pieces(cells, scores, np.array([scores.min() - _UNKNOWN_PENALTY, unknown, split]))
 
 
 class UnigramModel:
     """Unigram with the mark U+2581 before each word, as SentencePiece has it.
 
-    pieces: (piece, score) in the order of their ids. split: whether the pre-tokenizer cuts at white space before it
+    names, scores: the pieces in the order of their ids. split: whether the pre-tokenizer cuts at white space before it
     sets the marks; if not, white space at the edges of a text is not as that inside it.
     """
 
     write_known = staticmethod(kernel.write_known)
 
     def __init__(
-        self, pieces: Sequence[Sequence[Any]], unknown: int, reference: Any, dtype: type[Any], *, split: bool
-    ) -> None:
-        self._pieces = pieces_of(pieces, unknown, split=split)
+        self, names: Sequence[str], scores: NDArray[np.float64], unknown: int, reference: Any, dtype: type[Any],
+        *, split: bool,
+    ) -> None:  # fmt: skip
+        self._pieces = pieces_of(names, scores, unknown, split=split)
         self._characters = kernel.Characters(np.zeros(_POINTS, np.uint32), np.zeros(_BODY_BYTES, np.uint8))
         self._asked = np.zeros(_POINTS, np.uint8)
         self._used, self._split, self._reference, self.dtype = 0, split, reference, dtype
-        self._context = self._ids_of("a")
         self._new, self._lock = np.zeros(1 << 8, np.int64), Lock()
         self.whole: dict[bytes, int] = {}
-        words = [piece[1:] for piece, _ in pieces if _COMMON.fullmatch(piece)]
+        words = _COMMON.findall("\n".join(["", *names, ""]))
         folded = reference.normalizer.normalize_str("A") == "a"
         self.common = [f" {word}".encode() for word in (*words, *(map(str.capitalize, words) if folded else ()))]
         for character in map(chr, range(128)):
@@ -115,6 +120,10 @@ class UnigramModel:
             return Answer(ids_of_word)
         same = self._ids_of(within) == ids[:stop] and self._ids_of(f"{text} a") == [*ids_of_word, *after]
         return Answer(ids_of_word, depends="never" if same and inner == inner.strip() else "at an edge")
+
+    @cached_property
+    def _context(self) -> list[int]:
+        return self._ids_of("a")
 
     def _ids_of(self, text: str) -> list[int]:
         return self._reference.encode(text, add_special_tokens=False).ids  # type: ignore[no-any-return]

@@ -15,6 +15,7 @@ from bertdata.tokenizers.encode.kernels.word_cache import NewWords
 from bertdata.tokenizers.encode.unigram import pieces_of
 from bertdata.tokenizers.encode.word_cache import Answer, WordCache
 from bertdata.tokenizers.encode.word_models import ids_of_bytes
+from bertdata.tokenizers.pieces import columns_as_read, names_of
 
 _ASKED = Answer([], depends="always")
 
@@ -22,7 +23,7 @@ _ASKED = Answer([], depends="always")
 class WholeUnigram:
     """Unigram whose words are parts of a text, or whole texts.
 
-    model: that of a `tokenizer.json`; pieces: (piece, score) in the order of their ids; cut: whether texts are cut into
+    model: that of a `tokenizer.json`; cut: whether texts are cut into
     words where no piece goes over the cut. A row with a word that is not certain is encoded whole.
     """
 
@@ -30,11 +31,12 @@ class WholeUnigram:
     whole: Mapping[bytes, int] = {}
     common: Sequence[bytes] = ()
 
-    def __init__(self, model: Mapping[str, Any], pieces: Any, dtype: type[Any], *, cut: bool) -> None:
-        self._pieces, self.dtype, self._cut = pieces_of(pieces, model["unk_id"], split=True), dtype, cut
+    def __init__(self, model: Mapping[str, Any], dtype: type[Any], *, cut: bool) -> None:
+        names, scores = columns_as_read(model["vocab"])
+        self._pieces, self.dtype, self._cut = pieces_of(names, scores, model["unk_id"], split=True), dtype, cut
         self._fallback = np.zeros(0, np.int64)
         if model.get("byte_fallback"):
-            self._fallback = ids_of_bytes({piece: number for number, (piece, _) in enumerate(pieces)})
+            self._fallback = ids_of_bytes(dict(zip(names, range(len(names)), strict=True)))
         worst = max(1.0, *(abs(score) for score in (self._pieces.settings[0], *self._pieces.scores)))
         self.most_bytes = int(kernel.MOST_SUM / worst)
         """The bytes of the longest row whose words are certain by themselves."""
@@ -73,7 +75,7 @@ class WholeUnigram:
 
 def whole_obstacle(model: Mapping[str, Any]) -> str | None:
     """Return why kernels cannot encode whole texts with a Unigram model, a part of a sentence; None where they can."""
-    names = {piece for piece, _ in model["vocab"]}
+    names = {*names_of(model["vocab"])}
     if model.get("unk_id") is None:
         return "its pre-tokenizer does not cut texts, and its model has no unknown token"
     if model.get("byte_fallback") and not {f"<0x{byte:02X}>" for byte in range(256)} <= names:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -98,3 +98,13 @@ class Model(Protocol):
 
     def encode_long(self, text: Any, start: int, end: int) -> Answer:
         """Return the ids of a word of a text that is not in the cache."""
+
+
+@runtime_checkable
+class ModelOfRows(Model, Protocol):
+    """A model that encodes a row whole where it has over `most_bytes`, or a word that is not certain by itself."""
+
+    most_bytes: int
+
+    def encode_row(self, row: str) -> Any:
+        """Return the ids of a whole row."""

@@ -22,10 +22,8 @@ from bertdata.tokenizers.encode.added_tokens import AddedTokens, encode_between
 from bertdata.tokenizers.encode.kernels import bitmaps as bits
 from bertdata.tokenizers.encode.kernels import word_cache as kernel
 from bertdata.tokenizers.encode.output import Encoded, Output
-from bertdata.tokenizers.encode.rewriting import Stage, rewritten
 from bertdata.tokenizers.encode.scanners import PatternScanner, Scanner
-from bertdata.tokenizers.encode.whole_unigram import WholeUnigram
-from bertdata.tokenizers.encode.word_cache import Answer, Model, WordCache
+from bertdata.tokenizers.encode.word_cache import Answer, Model, ModelOfRows, WordCache
 from bertdata.tokenizers.encode.words import UNIT_BYTES, Unit, units
 from bertdata.tokenizers.newer_characters import known_to
 
@@ -51,8 +49,8 @@ class Encoder:
     added: AddedTokens
     normalize: Callable[[str], str] | None = None
     inner: Scanner | None = None
-    before: Sequence[Stage] = ()
-    after: Sequence[Stage] = ()
+    before: Sequence[Callable[[pa.Array], pa.Array]] = ()
+    after: Sequence[Callable[[pa.Array], pa.Array]] = ()
     whole: bool = False
     _idle: deque[WordCache] = field(default_factory=lambda: deque(maxlen=MAX_IDLE), init=False, compare=False)
 
@@ -64,7 +62,10 @@ class Encoder:
         with self._cache() as cache:
 
             def encode(texts: Iterable[pa.Array]) -> Encoded:
-                texts = rewritten(texts, self.before) if self.before else texts
+                if self.before:
+                    from bertdata.tokenizers.encode.rewriting import rewritten
+
+                    texts = rewritten(texts, self.before)
                 return encode_between(self.added.normalized, texts, encode_pieces, mark_changed)
 
             def encode_pieces(texts: Iterable[pa.Array]) -> Encoded:
@@ -104,7 +105,7 @@ class Encoder:
         return [(ids[begin:end], starts[begin:end]) for begin, end in pairwise(ends.tolist())]
 
     def _ask(self, row: str, words: bool) -> tuple[Any, Any]:
-        if isinstance(self.model, WholeUnigram):
+        if isinstance(self.model, ModelOfRows):
             ids = self.model.encode_row(row)
             return ids, np.zeros(len(ids) if words else 0, np.bool_)
         encoded = self.reference.encode(*known_to(self.reference, [row]), add_special_tokens=False)
@@ -158,7 +159,7 @@ class _Run:
         answers = [model.encode_long(unit.text, start, end) for start, end in longs.tolist()]
         unsure = np.zeros(unit.stop - unit.row, np.bool_)
         bits.mark_unsure_rows(bitmaps.unsure, unit.offsets, unit.row, unit.stop, unsure)
-        if isinstance(model, WholeUnigram):
+        if isinstance(model, ModelOfRows):
             unsure |= np.diff(unit.offsets[unit.row : unit.stop + 1]) > model.most_bytes
         if len(left):
             self._output.insert_left(unit, cache, left, answers)

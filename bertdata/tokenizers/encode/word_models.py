@@ -6,7 +6,6 @@ What a kernel does not know of a word, such as a character that is in no token, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,6 +24,8 @@ from bertdata.tokenizers.encode.tables import double_array
 from bertdata.tokenizers.encode.unigram import pieces_of
 from bertdata.tokenizers.json_format import bytes_of_token
 from bertdata.tokenizers.literal_special import kind_of
+from bertdata.tokenizers.pieces import columns_as_read
+from bertdata.tokenizers.reference import MergedIds
 
 NOTHING = Removed(np.zeros(0, np.uint8), np.zeros(0, np.bool_))
 """No character is removed before words."""
@@ -48,10 +49,9 @@ def word_model(
     if kind in ("WordPiece", "WordLevel") and not by_bytes and model["unk_token"] in model["vocab"]:
         return PieceWords(model, tokenize, spell, removed, dtype)
     if kind == "Unigram" and not by_bytes:
-        pieces = json.loads(reference.to_str())["model"]["vocab"]  # as `tokenizers` reads their scores
-        return UnigramWords(model, pieces, tokenize, spell, removed, dtype)
+        return UnigramWords(model, tokenize, spell, removed, dtype)
     if kind == "BPE" and _is_known(model) and not (by_bytes and model.get("byte_fallback")):
-        return PairWords(model, tokenize, spell, removed, dtype, by_bytes=by_bytes)
+        return PairWords(model, reference.merges, tokenize, spell, removed, dtype, by_bytes=by_bytes)
     return AskedModel(tokenize, spell, dtype)
 
 
@@ -93,15 +93,15 @@ class UnigramWords(AskedModel):
     write_known = staticmethod(unigram_words.write_known)
 
     def __init__(
-        self, model: Mapping[str, Any], pieces: Any, tokenize: Tokenize, spell: Spell, removed: Removed,
-        dtype: type[Any],
-    ) -> None:  # fmt: skip
+        self, model: Mapping[str, Any], tokenize: Tokenize, spell: Spell, removed: Removed, dtype: type[Any]
+    ) -> None:
         super().__init__(tokenize, spell, dtype)
         unknown = model.get("unk_id")
-        self._pieces, self._removed = pieces_of(pieces, unknown or 0, split=True), removed
+        names, scores = columns_as_read(model["vocab"])
+        self._pieces, self._removed = pieces_of(names, scores, unknown or 0, split=True), removed
         self._fallback = np.zeros(0, np.int64)
         if model.get("byte_fallback"):
-            self._fallback = ids_of_bytes({piece: number for number, (piece, _) in enumerate(pieces)})
+            self._fallback = ids_of_bytes(dict(zip(names, range(len(names)), strict=True)))
         # a piece of several unknown characters is better than these where their scores are below 0
         runs = unknown is not None and self._pieces.settings[0] < 0
         self._asks = unknown is None or bool(model.get("byte_fallback") and not (runs and len(self._fallback)))
@@ -120,14 +120,11 @@ class PairWords(AskedModel):
     write_known = staticmethod(pair_words.write_known)
 
     def __init__(
-        self, model: Mapping[str, Any], tokenize: Tokenize, spell: Spell, removed: Removed, dtype: type[Any],
-        *, by_bytes: bool,
+        self, model: Mapping[str, Any], merges: MergedIds, tokenize: Tokenize, spell: Spell, removed: Removed,
+        dtype: type[Any], *, by_bytes: bool,
     ) -> None:  # fmt: skip
         super().__init__(tokenize, spell, dtype)
         vocabulary, suffix = model["vocab"], model.get("end_of_word_suffix") or ""
-        pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in model["merges"]]
-        sides = [np.array([vocabulary[pair[side]] for pair in pairs], np.uint64) for side in (0, 1)]
-        made = np.array([vocabulary[left + right] for left, right in pairs], np.uint64)
         keys: dict[bytes, int] = {}
         for token, token_id in vocabulary.items():
             for root, ending in zip(_ROOTS, ("", suffix), strict=True):
@@ -139,7 +136,7 @@ class PairWords(AskedModel):
         of_bytes = np.full(256, NO_ID, np.uint32)
         for byte in range(256 if by_bytes else 0x80):
             of_bytes[byte] = keys.get(_ROOTS[pair_words.WITHIN] + bytes([byte]), NO_ID)
-        self._merges, self._alike = merges_of(sides[0], sides[1], made, of_bytes), not suffix
+        self._merges, self._alike = merges_of(*merges, of_bytes), not suffix
         self._fallback = ids_of_bytes(vocabulary) if model.get("byte_fallback") else np.zeros(0, np.int64)
         if not len(self._fallback):
             self._fallback = np.full(256, -1, np.int64)

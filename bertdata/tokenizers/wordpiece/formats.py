@@ -15,7 +15,7 @@ from typing import Any
 
 from bertdata.errors import InputError
 from bertdata.io import compression, files
-from bertdata.io.contents import once_for_contents
+from bertdata.io.contents import once_for_contents, parse_once
 from bertdata.tokenizers.call_inputs import UNLIMITED
 from bertdata.tokenizers.call_rows import rows_of_template
 from bertdata.tokenizers.call_settings import input_names_of, pairs_unclear, rows_of_file
@@ -249,7 +249,7 @@ def folder_of(path: str) -> str:
 
 @once_for_contents
 def _parse_file(path: str, *contents: bytes | None) -> Parts:
-    data = files.parse_json(contents[0] or b"", path)
+    data = parse_once(contents[0] or b"", path)
     return _parse_with_beside(data, folder_of(path), path)
 
 

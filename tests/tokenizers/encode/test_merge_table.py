@@ -11,6 +11,7 @@ from bertdata.kernels.jit import kernel
 from bertdata.tokenizers.encode.byte_pair import BytePairModel, merges_of
 from bertdata.tokenizers.encode.kernels.merge_table import NO_ID, NO_RANK, Merges, likely_rank, merges_to
 from bertdata.tokenizers.json_format import byte_letters
+from bertdata.tokenizers.reference import merged_ids
 from tests.oracles.byte_pairs import merge
 
 
@@ -87,7 +88,9 @@ def test_words_are_merged_as_in_the_readable_version_with_thousands_of_merges() 
     names = ["".join(letters[byte] for byte in token) for token in tokens]
     spelt = dict(zip(tokens, names, strict=True))
     vocabulary = {name: number for number, name in enumerate(names)}
-    model = BytePairModel(vocabulary, [[spelt[left], spelt[right]] for left, right in pairs], None, np.uint16)
+    merges = merged_ids(vocabulary, [[spelt[left], spelt[right]] for left, right in pairs])
+    assert merges is not None
+    model = BytePairModel(vocabulary, merges, None, np.uint16)
     ids, ranks = {token: number for number, token in enumerate(tokens)}, {pair: rank for rank, pair in enumerate(pairs)}
     for n in draw.integers(1, 24, size=3000).tolist():
         word = bytes(draw.integers(97, 117, size=n).tolist())

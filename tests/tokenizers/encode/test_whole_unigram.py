@@ -60,8 +60,7 @@ def test_ids_of_hard_and_long_texts_are_those_of_tokenizers(kind: str) -> None:
 
 
 def test_a_part_is_certain_where_no_other_path_is_as_good() -> None:
-    pieces = model()["vocab"]
-    whole = whole_unigram.WholeUnigram(model(), pieces, np.uint16, cut=True)
+    whole = whole_unigram.WholeUnigram(model(), np.uint16, cut=True)
     for text, certain in (("lc", True), ("abc", False), ("lo", False), ("la", True)):
         data = np.frombuffer(text.encode(), np.uint8)
         assert (whole.encode_long(data, 0, len(data)).depends == "never") == certain, text
