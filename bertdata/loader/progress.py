@@ -137,9 +137,10 @@ class Progress:
             f"call set_epoch({there[-1]}), or do not load the state. Some loaders call set_epoch with a count of their "
             f"own: set that to {there[-1]}, which is `iteration` of a loader that Accelerate prepared and "
             "`_num_iter_calls` of one that Fabric set up. The Trainer of transformers counts by its steps: give it the "
-            "batch size, gradient_accumulation_steps and number of processes of the run that was stopped. Where "
-            "Lightning's limit_train_batches leaves an epoch early, resume from a checkpoint of its end "
-            "(every_n_epochs), not of its last step",
+            "batch size, gradient_accumulation_steps and number of processes of the run that was stopped; and if that "
+            "run had itself gone on within an epoch, whose last gradients it then accumulates without a step, take a "
+            "checkpoint from inside an epoch. Where Lightning's limit_train_batches leaves an epoch early, resume from "
+            "a checkpoint of its end (every_n_epochs), not of its last step",
         )
 
     def state_dict(self, batches: int | None) -> dict[str, int]:
