@@ -32,7 +32,8 @@ def change(folder: Path, **values: Any) -> Path:
 def rename(folder: Path, prefix: str = "", more: Mapping[str, torch.Tensor] | None = None) -> Path:
     """Write the weights of a folder with a prefix in front of their names, and some more."""
     weights = read_tensors(str(folder / WEIGHTS))
-    save_tensors(str(folder / WEIGHTS), {f"{prefix}{name}": value for name, value in weights.items()} | (more or {}))
+    renamed = {f"{prefix}{name}": value for name, value in weights.items()}
+    save_tensors(str(folder / WEIGHTS), {**renamed, **(more or {})})
     return folder
 
 
