@@ -80,7 +80,7 @@ def read_ids(ids: Mapping[str, Any]) -> dict[str, int]:
 
 
 def are_ids(values: Collection[object]) -> bool:
-    """Tell whether `is_id` holds for all values, which is told of a whole vocabulary at once."""
+    """Tell whether all values are ids, as `is_id` tells of one; a whole vocabulary is looked through at once."""
     numbers: Any = values
     return {*map(type, values)} <= {int} and min(numbers, default=0) >= 0 and max(numbers, default=0) < MOST_TOKENS
 

@@ -235,9 +235,9 @@ def _elsewhere(trainer: Any) -> str:
 
 
 def _rows_used(share: float, rows: int, size: int) -> set[int]:
-    """Return how many rows a share of an epoch can be, of batches of a size; none if it is no number of batches.
+    """Return the numbers of rows that a share of an epoch may stand for, of whole batches of a size.
 
-    The last batch of an epoch may have been left out, or not.
+    There are up to two, as the last batch of an epoch may have been left out, and none where no batch ends there.
     """
     numbers = {share * (rows // size), share * -(-rows // size)}
     return {round(number) * size for number in numbers if abs(number - round(number)) < _NO_BATCH}
