@@ -132,8 +132,8 @@ def reference_of(folder: Path) -> Any:
     """Return the `tokenizers.Tokenizer` of a folder, for which special tokens in texts are text; without dropout."""
     from bertdata import load_tokenizer
     from bertdata.tokenizers.json_tokenizer import JsonTokenizer
+    from bertdata.tokenizers.late_model import open_reference
     from bertdata.tokenizers.literal_special import kind_of
-    from bertdata.tokenizers.reference import open_reference
 
     data = json.loads((folder / "tokenizer.json").read_text())
     data["model"].pop("dropout", None)

@@ -36,9 +36,9 @@ from bertdata.tokenizers.files_beside import (
 )
 from bertdata.tokenizers.ids import reading_json
 from bertdata.tokenizers.json_parts import check_flags, longest_row, searched_texts
+from bertdata.tokenizers.late_model import Reference, open_reference
 from bertdata.tokenizers.literal_special import kind_of, without_special
 from bertdata.tokenizers.pairs import RowTemplate
-from bertdata.tokenizers.reference import Reference, open_reference
 from bertdata.tokenizers.surfaces import Surface
 from bertdata.tokenizers.text_rows import asking_tokenizers
 

@@ -35,7 +35,7 @@ from bertdata.tokenizers.json_format import (
 )
 from bertdata.tokenizers.literal_special import kind_of
 from bertdata.tokenizers.model_types import MODEL, class_of_model
-from bertdata.tokenizers.pieces import names_of
+from bertdata.tokenizers.unigram_pieces import names_of
 
 CONFIG, SPECIAL, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized")

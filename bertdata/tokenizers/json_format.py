@@ -13,7 +13,7 @@ from bertdata.tokenizers.class_defaults import NAMED_ROLES
 from bertdata.tokenizers.ids import MOST_TYPES, is_id, read_added, read_id, read_ids, vocabulary_size
 from bertdata.tokenizers.literal_special import merges_with
 from bertdata.tokenizers.pairs import RowTemplate, SingleTemplate
-from bertdata.tokenizers.pieces import columns_of
+from bertdata.tokenizers.unigram_pieces import columns_of
 
 METASPACE = "\u2581"
 """SentencePiece's mark of a space, before the first piece of a word."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bertdata.errors import InputError
+from bertdata.tokenizers.late_model import open_reference
 from bertdata.tokenizers.literal_special import NAME_LENGTH, Row, SpecialParts, split_row
 from bertdata.tokenizers.newer_characters import known_to
-from bertdata.tokenizers.reference import open_reference
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from bertdata.tokenizers.encode.kernels.word_cache import NewWords
 from bertdata.tokenizers.encode.tables import room
 from bertdata.tokenizers.encode.word_cache import Answer, WordCache
 from bertdata.tokenizers.json_format import byte_letters, bytes_of_token
-from bertdata.tokenizers.reference import MergedIds
+from bertdata.tokenizers.late_model import MergedIds
 
 _COMMON = re.compile(r"^(?:\u0120?[A-Za-z]{1,15}|[.,;:()\"'-]|\u0120?[0-9]{1,4})$", re.MULTILINE)
 """Words that are common, in the letters that stand for bytes; U+0120 is a space."""

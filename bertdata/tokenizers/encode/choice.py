@@ -15,7 +15,7 @@ from bertdata.tokenizers.encode.scanners import PatternScanner, WhitespaceScanne
 from bertdata.tokenizers.encode.word_encoder import Encoder
 from bertdata.tokenizers.json_format import METASPACE, byte_letters, parts_of
 from bertdata.tokenizers.literal_special import kind_of
-from bertdata.tokenizers.pieces import columns_as_read
+from bertdata.tokenizers.unigram_pieces import columns_as_read
 
 _UTF8 = [*range(0x80, 0xC0), *range(0x80), *range(0xC2, 0xF5)]
 """The bytes that UTF-8 has."""

@@ -72,7 +72,7 @@ class Parts:
 
 def composed_encoder(data: Mapping[str, Any], reference: Any, added: AddedTokens, dtype: type[Any]) -> Encoder:
     """Return the encoder of a `tokenizer.json` as `choice.encoder_of` takes it. Raises NotComposedError."""
-    from bertdata.tokenizers.reference import open_reference
+    from bertdata.tokenizers.late_model import open_reference
 
     try:
         parts = _parts(data, reference, added)
@@ -220,7 +220,7 @@ def _tokens_of_several(model: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _pieces_of(part: Mapping[str, Any]) -> Callable[[str], list[Any]]:
-    from bertdata.tokenizers.reference import open_reference
+    from bertdata.tokenizers.late_model import open_reference
 
     model = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
     opened = open_reference({"version": "1.0", "added_tokens": [], "pre_tokenizer": part, "model": model})

@@ -15,7 +15,7 @@ from bertdata.tokenizers.encode.kernels.word_cache import NewWords
 from bertdata.tokenizers.encode.unigram import pieces_of
 from bertdata.tokenizers.encode.word_cache import Answer, WordCache
 from bertdata.tokenizers.encode.word_models import ids_of_bytes
-from bertdata.tokenizers.pieces import columns_as_read, names_of
+from bertdata.tokenizers.unigram_pieces import columns_as_read, names_of
 
 _ASKED = Answer([], depends="always")
 

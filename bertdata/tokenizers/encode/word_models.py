@@ -23,9 +23,9 @@ from bertdata.tokenizers.encode.kernels.unigram import Path
 from bertdata.tokenizers.encode.tables import double_array
 from bertdata.tokenizers.encode.unigram import pieces_of
 from bertdata.tokenizers.json_format import bytes_of_token
+from bertdata.tokenizers.late_model import MergedIds
 from bertdata.tokenizers.literal_special import kind_of
-from bertdata.tokenizers.pieces import columns_as_read
-from bertdata.tokenizers.reference import MergedIds
+from bertdata.tokenizers.unigram_pieces import columns_as_read
 
 NOTHING = Removed(np.zeros(0, np.uint8), np.zeros(0, np.bool_))
 """No character is removed before words."""

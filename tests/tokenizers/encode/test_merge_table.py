@@ -11,7 +11,7 @@ from bertdata.kernels.jit import kernel
 from bertdata.tokenizers.encode.byte_pair import BytePairModel, merges_of
 from bertdata.tokenizers.encode.kernels.merge_table import NO_ID, NO_RANK, Merges, likely_rank, merges_to
 from bertdata.tokenizers.json_format import byte_letters
-from bertdata.tokenizers.reference import merged_ids
+from bertdata.tokenizers.late_model import merged_ids
 from tests.oracles.byte_pairs import merge
 
 

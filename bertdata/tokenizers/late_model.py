@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bertdata.errors import InputError
 from bertdata.tokenizers.ids import are_ids
 from bertdata.tokenizers.literal_special import kind_of
-from bertdata.tokenizers.pieces import columns_of
+from bertdata.tokenizers.unigram_pieces import columns_of
 
 
 class MergedIds(NamedTuple):

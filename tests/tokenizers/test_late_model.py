@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from bertdata.errors import InputError
-from bertdata.tokenizers import reference
-from bertdata.tokenizers.pieces import _read_by_tokenizers, scores_as_read
-from bertdata.tokenizers.reference import Reference, merged_ids
+from bertdata.tokenizers import late_model
+from bertdata.tokenizers.late_model import Reference, merged_ids
+from bertdata.tokenizers.unigram_pieces import _read_by_tokenizers, scores_as_read
 from tests.generated import examples
 from tests.tokenizers.small import METASPACES, SMALL, unigram_model
 
@@ -56,7 +56,7 @@ def opened(make: Callable[[Any], Any], data: Any) -> str:
 def test_a_byte_pair_file_is_opened_or_refused_at_once_as_the_whole_one(number: int) -> None:
     data = json.loads(json.dumps(SMALL["gpt2"]._plain | {"added_tokens": []}))
     CHANGES[number](data["model"])
-    assert opened(Reference, data) == opened(reference.open_reference, data)
+    assert opened(Reference, data) == opened(late_model.open_reference, data)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_byte_pair_file_is_opened_or_refused_at_once_as_the_whole_one(number: 
 )
 def test_a_unigram_file_is_opened_or_refused_at_once_as_the_whole_one(change: dict[str, Any]) -> None:
     data = {"version": "1.0", "added_tokens": [], "pre_tokenizer": METASPACES, "model": unigram_model() | change}
-    assert opened(Reference, data) == opened(reference.open_reference, data)
+    assert opened(Reference, data) == opened(late_model.open_reference, data)
 
 
 def test_the_model_is_opened_for_the_first_text_that_tokenizers_is_asked_about() -> None:
