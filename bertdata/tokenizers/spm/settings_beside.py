@@ -51,8 +51,9 @@ def rows_unknown(config: Mapping[str, Any]) -> str | None:
     flags = [key for key in ("add_bos_token", "add_eos_token") if isinstance(config.get(key), bool)]
     if name in _FOLLOWS_FLAGS and flags:
         return (
-            f"{CONFIG} says {flags[0]} = {json.dumps(config[flags[0]])}, which {name} of transformers 5 follows where "
-            "there is no tokenizer.json, and transformers 4 does not; delete the key for the rows of transformers 4"
+            f"{CONFIG} says {flags[0]} = {json.dumps(config[flags[0]])}, and there is no tokenizer.json: {name} of "
+            "transformers 5 goes by that key, that of transformers 4 does not, so their rows differ; delete the key to "
+            "get the rows of transformers 4"
         )
     if not not_backend(config) or name in AROUND:
         return None
