@@ -61,8 +61,8 @@ class Iteration(Iterator[list[Row]]):
 
     counts: who says how many batches were used; begun: whether it was given to a reader; restored: whether it began at
     a state of its own; resumed: whether it began at a state of the sampler that is between two iterations; uncounted:
-    a state that does not say where to begin; asked: batches that were asked for; used: those that the reader counted;
-    ended: whether the reader was told that there are no more.
+    a state that does not say where to begin; over: whether it has no batches, for it goes on at its end; asked: batches
+    that were asked for; used: those that the reader counted; ended: whether the reader was told that there are no more.
 
     Its own state is the place after the batches asked for, or after those used where the reader counts. A pickled copy
     goes on where it stands.
@@ -77,9 +77,11 @@ class Iteration(Iterator[list[Row]]):
         begun: bool = False,
         resumed: bool = False,
         uncounted: Uncounted | None = None,
+        over: bool = False,
     ) -> None:
         self._progress = progress
         self.counts, self.begun, self.resumed, self.uncounted = counts, begun, resumed, uncounted
+        self.over = over
         self.restored = self._announced = False
         self.asked = self.used = self._passed = 0
         self.ended = self._finished = False
@@ -95,6 +97,8 @@ class Iteration(Iterator[list[Row]]):
 
     def _opened(self) -> Iterator[list[Row]]:
         """Return the batches after those that were passed: all, but in a copy."""
+        if self.over:
+            return iter(())
         places = self.walk.after(self._passed) if self._passed else self.walk.begin
         if self._passed and self._progress.plan.epochs is not None and places == self.walk.ends():
             return iter(())
@@ -152,6 +156,11 @@ class Iteration(Iterator[list[Row]]):
         """Whether it got a state of its own and has not been asked since."""
         return self.restored and not self.asked and not self.ended
 
+    @property
+    def is_counted_inside(self) -> bool:
+        """Whether its reader has counted batches of it, and not yet the last."""
+        return self.counts is Counts.READER and bool(self.used) and not self._finished
+
     def state_dict(self) -> dict[str, int]:
         """Return the state at `positions`, for a reader that saves it with each request."""
         if self.uncounted is not None:
@@ -207,7 +216,7 @@ class Iteration(Iterator[list[Row]]):
             self._require_newest()
             if not self.asked and not self.ended:
                 self._start(place.walk.begin)
-                self.uncounted = place.uncounted
+                self.uncounted, self.over = place.uncounted, place.over
             elif place.walk.begin != self.walk.begin:
                 raise ConfigError(
                     f"set_epoch or load_state_dict moved the sampler after {self.asked} batches of this iteration had "

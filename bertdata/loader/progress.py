@@ -73,7 +73,10 @@ class Progress:
         positions, uncounted = self.current.next()
         check(positions)
         resumed = self._loaded and any(positions) and self.plan.begins_iteration(positions)
-        self.current = Iteration(self, positions, self._counts, begun=True, resumed=resumed, uncounted=uncounted)
+        over = self.is_over
+        self.current = Iteration(
+            self, positions, self._counts, begun=True, resumed=resumed and not over, uncounted=uncounted, over=over
+        )
         self._went_on = self.current if self._loaded else self._went_on
         self._loaded = False
         return self.current
@@ -107,6 +110,31 @@ class Progress:
             self._move(begin)
         self.announced = epoch
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether a state was loaded, and no iteration has begun since."""
+        return self._loaded
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the iteration that begins next has no batches, after `end_epoch`."""
+        return self.current.over and not self.current.begun
+
+    @property
+    def where(self) -> tuple[int, bool]:
+        """The number of the iteration that the place is in, and whether it is at its beginning."""
+        begin = self.current.walk.begin
+        iteration = self.plan.iterations_of(begin)[-1]
+        return iteration, begin == self.plan.begin_of(iteration)
+
+    def end_epoch(self) -> None:
+        """Let the iteration that begins next have no batches."""
+        self.current.over = True
+
+    def drop_state(self) -> None:
+        """Let `set_epoch` move the place, though a state was loaded."""
+        self._loaded = self.current.over = False
+
     def goes_back(self, epoch: int) -> bool:
         """Tell whether iteration `epoch` begins before the state from which the run went on, and it has read since."""
         first = self._went_on
@@ -139,8 +167,7 @@ class Progress:
             "`_num_iter_calls` of one that Fabric set up. The Trainer of transformers counts by its steps: give it the "
             "batch size, gradient_accumulation_steps and number of processes of the run that was stopped; and if that "
             "run had itself gone on within an epoch, whose last gradients it then accumulates without a step, take a "
-            "checkpoint from inside an epoch. Where Lightning's limit_train_batches leaves an epoch early, resume from "
-            "a checkpoint of its end (every_n_epochs), not of its last step",
+            "checkpoint from inside an epoch. Lightning counts batches: resume with the sizes and processes of before",
         )
 
     def state_dict(self, batches: int | None) -> dict[str, int]:

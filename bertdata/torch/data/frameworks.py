@@ -43,7 +43,7 @@ def _kinds(module: str, name: str) -> list[type]:
     return kinds
 
 
-def _objects_of(module: str, name: str) -> list[Any]:
+def objects_of(module: str, name: str) -> list[Any]:
     """Return the objects of a class and its subclasses in this process, none where its module was not loaded.
 
     All objects of the process are visited in C, some ten million in a second: each refers to its class. References to
@@ -76,7 +76,7 @@ def is_read_ahead_by_ray(loader: Any) -> bool:
 
     It takes a batch before the last one is used.
     """
-    return any(wrapper.__dict__.get("_dataloader") is loader for wrapper in _objects_of(*_RAY))
+    return any(wrapper.__dict__.get("_dataloader") is loader for wrapper in objects_of(*_RAY))
 
 
 def is_read_out_of_order(sampler: Any) -> bool:
@@ -85,14 +85,14 @@ def is_read_out_of_order(sampler: Any) -> bool:
     Such a loader hands out the batch that is ready first, so those used are not the first ones that were asked for.
     """
     loaders = [
-        loader for loader in _objects_of(*_LOADER) if not getattr(loader, "in_order", True) and loader.num_workers
+        loader for loader in objects_of(*_LOADER) if not getattr(loader, "in_order", True) and loader.num_workers
     ]
     return any(batch_sampler is sampler for loader in loaders for batch_sampler in _batch_samplers(loader))
 
 
 def is_divided_once_more(sampler: Any) -> bool:
     """Tell whether a DistributedSampler is made of the batches of a sampler, as a DistributedSamplerWrapper is."""
-    values = [value for divider in _objects_of(*_DIVIDING) for value in vars(divider).values()]
+    values = [value for divider in objects_of(*_DIVIDING) for value in vars(divider).values()]
     return any(part is sampler for value in values for part in (value, *getattr(value, "__dict__", {}).values()))
 
 
@@ -110,7 +110,7 @@ def steps_of_accelerate() -> int:
     1 where an optimizer has a state and does not count its steps.
     """
     steps = [0]
-    for accelerator in _objects_of(*_ACCELERATOR):
+    for accelerator in objects_of(*_ACCELERATOR):
         for optimizer in accelerator._optimizers:
             states = getattr(optimizer, "optimizer", optimizer).state.values()
             steps += [int(state.get("step", 1)) for state in states if isinstance(state, dict)]
@@ -171,7 +171,7 @@ class Trainers:
     def lost_order(self, collator: Any) -> str:
         """Return why a Trainer that goes on from a checkpoint has not the rest of its rows; "" where it has."""
         if self._known is None or any(trainer() is None for trainer in self._known):
-            trainers = _objects_of(*_TRAINER)
+            trainers = objects_of(*_TRAINER)
             here = [trainer for trainer in trainers if trainer.__dict__.get("data_collator") is collator]
             self._known = list(map(weakref.ref, here)) if trainers else None
         going_on = filter(self._goes_on, (trainer() for trainer in self._known or []))

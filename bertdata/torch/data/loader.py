@@ -19,6 +19,7 @@ from torch.utils.data import ConcatDataset, DataLoader, Sampler, StackDataset, S
 
 from bertdata.errors import ConfigError
 from bertdata.loader.iteration import GIVE_THE_NUMBER, Counts, Iteration, Row
+from bertdata.loader.progress import Progress
 from bertdata.loader.run_state import Positions
 from bertdata.loader.sampler import EpochBatchSampler
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
@@ -33,6 +34,7 @@ from bertdata.torch.data.frameworks import (
     is_read_ahead_by_ray,
     is_read_out_of_order,
 )
+from bertdata.torch.data.lightning_loop import LightningLoop
 from bertdata.torch.data.workers import begin_worker, explaining_workers, leave_no_cycle, starting_workers
 
 _WRAPPERS = (Subset, ConcatDataset, StackDataset, TensorDataset)
@@ -145,6 +147,11 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
     def _counts(self, dataset: Any) -> Counts:
         return Counts.NOBODY
 
+    @property
+    def place(self) -> Progress:
+        """Where the run is."""
+        return self._progress
+
     def _process(self) -> tuple[int, int]:
         if torch.distributed.is_available() and torch.distributed.is_initialized():
             return torch.distributed.get_rank(), torch.distributed.get_world_size()
@@ -210,6 +217,7 @@ class EpochListener:
         """Call `set_epoch` of the sampler; raises ConfigError where batches would be lost or used twice."""
         sampler = self._sampler
         sampler.calls.of_listener += 1
+        loop = LightningLoop.on_sampler(sampler)
         if sampler.announced_epoch == epoch:
             return  # a loader that Accelerate prepared has just called the sampler's own
         if (processes := accelerate_processes() or 1) > 1:
@@ -220,7 +228,9 @@ class EpochListener:
                 "is no length, Lightning reads a batch ahead of what it trains on, and a resumed run would lose it; "
                 "give a number of epochs that is not reached, as ResumableBatchSampler(..., epochs=10**6)"
             )
-        if sampler.epochs < _NOT_REACHED:
+        if loop is not None and (sampler.epochs < _NOT_REACHED or loop.repeats_batches):
+            loop.follow(sampler.place, epoch)
+        elif sampler.epochs < _NOT_REACHED:
             sampler.move_to_epoch(epoch)
 
 
@@ -300,13 +310,17 @@ class ResumableLoader(DataLoader[Any]):
 
         Where something takes batches from this loader before they are used, as a thread that copies them to a device or
         what Ray Train's `prepare_data_loader` makes of it, give the number used in this iteration; without it, these
-        two are a ConfigError.
+        two are a ConfigError. Inside a step of Lightning, as when an error or a signal ends it, the batch of the step
+        was not used, for a resumed run does the step once more.
         """
         if batches is None and self._read_ahead and self._order.iteration.begun:
             raise ConfigError(
                 "Ray Train's prepare_data_loader takes a batch from this loader before the last one is used, so what "
                 f"was handed out was not all used: {GIVE_THE_NUMBER}"
             )
+        iteration = self._order.iteration
+        if batches is None and iteration.is_counted_inside and (loop := LightningLoop.on_loader(self)) is not None:
+            batches = max(0, iteration.used - loop.untrained)
         return self._order.state_dict(batches)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

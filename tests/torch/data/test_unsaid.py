@@ -397,10 +397,10 @@ def test_collators_look_for_a_trainer_once_until_there_is_one(monkeypatch: pytes
     assert trainers.lost_order(collator) == trainers.lost_order(collator) == ""
     assert len(searches) == 2
     assert [reference() for reference in trainers._known or ()] == [trainer]
-    assert frameworks._objects_of(__name__, "StandIn") == [trainer]
+    assert frameworks.objects_of(__name__, "StandIn") == [trainer]
     assert len(searches) == 2
     other = StandIn(collator)
-    assert sorted(frameworks._objects_of(__name__, "StandIn"), key=id) == sorted([trainer, other], key=id)
+    assert sorted(frameworks.objects_of(__name__, "StandIn"), key=id) == sorted([trainer, other], key=id)
     del other
-    assert frameworks._objects_of(__name__, "StandIn") == [trainer]
+    assert frameworks.objects_of(__name__, "StandIn") == [trainer]
     assert len(searches) == 4
