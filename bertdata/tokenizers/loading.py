@@ -29,6 +29,7 @@ _OF_TRAINED = 512
 """The `model_max_length` that bertdata writes beside a tokenizer that it trained, which is no model's."""
 _LONGEST = "longest_row"
 """The key beside `model_max_length` where this is the longest row of a build, and no model's either."""
+_INPUT_NAMES, _TYPES = "model_input_names", "token_type_ids"
 _MANY = 1 << 24
 """From here on a `model_max_length` stands for none: transformers writes 1e30."""
 _READ_BY_TRANSFORMERS = ("added_tokens.json", "merges.txt", "special_tokens_map.json", "vocab.json")
@@ -92,12 +93,20 @@ def remove_former(directory: str, saved: Iterable[str]) -> None:
     files.remove_files(files.join(directory, name) for name in listing.names(directory) if name in others)
 
 
-def replace_saved(tokenizer: Tokenizer, directory: str | os.PathLike[str], longest: int = 0, *, taken: int = 0) -> None:
+def replace_saved(
+    tokenizer: Tokenizer,
+    directory: str | os.PathLike[str],
+    longest: int = 0,
+    *,
+    taken: int = 0,
+    takes_types: bool | None = None,
+) -> None:
     """Save a tokenizer in a directory, and remove what a former one left there; raises OutputError.
 
     longest: the tokens of the longest row that is made with it; a smaller `model_max_length` becomes as large. taken:
     the most tokens that the model beside it takes, which `model_max_length` then is; 0 for no model, or one without a
-    limit.
+    limit. takes_types: whether that model takes token types, which `model_input_names` then has or has not; None for no
+    model.
     """
     tokenizer.save_pretrained(directory)
     place = files.path_text(directory)
@@ -106,11 +115,27 @@ def replace_saved(tokenizer: Tokenizer, directory: str | os.PathLike[str], longe
     if not files.exists(where):
         return
     config = files.read_json(where)
+    changed = config if takes_types is None else config | _input_names(tokenizer, takes_types=takes_types)
     if taken:
-        of_model = {name: value for name, value in config.items() if name != _LONGEST} | {"model_max_length": taken}
-        files.write_json(where, of_model)
+        changed = {name: value for name, value in changed.items() if name != _LONGEST} | {"model_max_length": taken}
     elif longest_row(config) < longest:
-        files.write_json(where, config | {"model_max_length": longest, _LONGEST: longest})
+        changed = changed | {"model_max_length": longest, _LONGEST: longest}
+    if changed != config:
+        files.write_json(where, changed)
+
+
+def _input_names(tokenizer: Tokenizer, *, takes_types: bool) -> dict[str, list[str]]:
+    """Return `model_input_names` for a model, {} where the settings of its tokenizer already give what it takes.
+
+    Without them a class of tokenizers, which may be another than the model's, decides in transformers: a model that has
+    no token types then raises a TypeError, and one that has them takes all tokens to be of the first.
+    """
+    names = [*tokenizer.input_names]
+    if not takes_types:
+        return {_INPUT_NAMES: [name for name in names if name != _TYPES]}
+    if _TYPES in names or not tokenizer.row_template.has_types:
+        return {}
+    return {_INPUT_NAMES: [names[0], _TYPES, *names[1:]]}
 
 
 def find_saved(path: str | os.PathLike[str], families: Iterable[Family]) -> tuple[Family, str]:

@@ -63,6 +63,10 @@ class DistilledModel(PreTrainedModel):
         return self.student.encoder
 
     @property
+    def takes_types(self) -> bool:
+        return self.student.takes_types
+
+    @property
     def architecture(self) -> str:
         return self.student.architecture
 

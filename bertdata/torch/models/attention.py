@@ -22,6 +22,7 @@ from torch.nn import functional
 
 from bertdata.torch.models.dropout import kept, scale
 from bertdata.torch.models.encoder import not_later
+from bertdata.torch.models.exporting import is_exported
 from bertdata.torch.models.local_attention import NearTokens, local_attention, near, worthwhile
 from bertdata.torch.models.places import sequence_of_each
 
@@ -93,6 +94,8 @@ def windowed(mask: Tensor | PackedSequences | None, window: int, length: int, de
         if mask.longest <= window + 1:
             return mask
         return mask._replace(window=window, kernel=mask.kernel and varlen_kernel(window))
+    if is_exported():
+        return near(mask, window, length, device)
     if length <= window + 1:
         return mask
     if not worthwhile(length, window) or (mask is not None and mask.shape[-2] > 1):

@@ -82,6 +82,10 @@ class TransformersModel(PreTrainedModel):
         return self.model.get_input_embeddings()
 
     @property
+    def takes_types(self) -> bool:
+        return "token_type_ids" in self._taken
+
+    @property
     def architecture(self) -> str:
         return type(self.model).__name__
 

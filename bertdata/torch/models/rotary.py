@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from bertdata.torch.models.config import EncoderConfig
+from bertdata.torch.models.exporting import is_traced
 
 
 class Rotation(NamedTuple):
@@ -23,7 +24,7 @@ class Rotation(NamedTuple):
 
     def turned(self, states: Tensor) -> Tensor:
         """Return queries or keys (N, heads, L, size) turned by the angles; computed in float32."""
-        if torch.compiler.is_compiling():  # the compiler takes the gradient of the formula, and joins it with the rest
+        if torch.compiler.is_compiling() or is_traced():  # the compiler joins the gradient of the formula with the rest
             return _turned(states, self.cos, self.sin, 1)
         result: Tensor = _Turn.apply(states, self.cos, self.sin)  # type: ignore[no-untyped-call]
         return result

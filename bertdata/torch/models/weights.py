@@ -97,6 +97,11 @@ class PreTrainedModel(nn.Module):
         return type(self).__name__
 
     @property
+    def takes_types(self) -> bool:
+        """Whether token types make a difference to the model."""
+        return bool(getattr(self.config, "type_vocab_size", 1) > 1)
+
+    @property
     def final(self) -> PreTrainedModel:
         """The model that training ends with and saves: this one; of a student with its teacher the student."""
         return self
@@ -157,16 +162,16 @@ def save_with_tokenizer(
     """Write a model, and its tokenizer into each folder that AutoTokenizer may be pointed at; raises OutputError.
 
     Beside a `config.json` without a tokenizer, transformers 5 makes one of special tokens alone, without a word. The
-    `model_max_length` of the tokenizer is what the model takes. Nothing stays of a former model that is read beside
-    the weights.
+    `model_max_length` of the tokenizer is what the model takes, and `model_input_names` has token types where the model
+    has them. Nothing stays of a former model that is read beside the weights.
     """
     place = files.path_text(directory)
     remove_companions(place)
     model.save_pretrained(place, extra)
-    taken = model.config.max_position_embeddings
     for folder in model.folders:
         where = files.join(place, folder) if folder else place
-        replace_saved(tokenizer, where, taken=taken if taken < UNLIMITED else 0)
+        taken = model.config.max_position_embeddings
+        replace_saved(tokenizer, where, taken=taken if taken < UNLIMITED else 0, takes_types=model.takes_types)
 
 
 def remove_companions(directory: str) -> None:

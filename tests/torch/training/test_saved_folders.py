@@ -16,9 +16,11 @@ from transformers import AutoTokenizer
 from bertdata import load_tokenizer
 from bertdata.errors import ConfigError, MissingExtraError
 from bertdata.objectives.settings import ExamplesConfig
-from bertdata.torch import AlbertConfig, BertConfig, ModernBertConfig
+from bertdata.torch import AlbertConfig, BertConfig, BertForMaskedLM, ModernBertConfig, ModernBertForMaskedLM
 from bertdata.torch.models.config import EncoderConfig
+from bertdata.torch.models.from_transformers import TransformersModel
 from bertdata.torch.models.transformers_config import OFFSET, OFFSET_BY_PADDING, TransformersConfig
+from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
 from bertdata.torch.training.finetune import finetune
 from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import tokenizer_of, write_build
@@ -67,6 +69,40 @@ def test_nothing_of_a_former_model_or_tokenizer_stays(tmp_path: Path) -> None:
     assert not [name for name in former if (tmp_path / "out" / name).exists()]
     assert (tmp_path / "out" / "notes.md").exists()
     assert load_tokenizer(tmp_path / "out") == tokenizer_of()
+
+
+MASK_ALONE, TYPES_TOO = ["input_ids", "attention_mask"], ["input_ids", "token_type_ids", "attention_mask"]
+
+
+@pytest.mark.parametrize(
+    ("config", "class_name", "expected"),
+    [
+        (BertConfig.tiny(**SIZES), "BertTokenizer", TYPES_TOO),
+        (BertConfig.tiny(**SIZES), "DistilBertTokenizer", TYPES_TOO),
+        (BertConfig.tiny(**SIZES, type_vocab_size=1), "BertTokenizer", MASK_ALONE),
+        (ModernBertConfig.tiny(**SIZES, local_attention=8), "BertTokenizer", MASK_ALONE),
+        ("distilbert", "BertTokenizer", MASK_ALONE),
+    ],
+)
+def test_tokenizers_beside_models_give_the_inputs_that_these_take(
+    tmp_path: Path, config: EncoderConfig | str, class_name: str, expected: list[str]
+) -> None:
+    """A model of one type has no row for the type of a second text, and transformers 4 raises for inputs not taken."""
+    tokenizer_of().save_pretrained(tmp_path / "given")
+    settings = tmp_path / "given" / "tokenizer_config.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"tokenizer_class": class_name}))
+    if isinstance(config, str):
+        sizes = {"vocab_size": 100, "dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 32, "pad_token_id": 0}
+        peer = transformers.AutoConfig.for_model(config, **sizes, max_position_embeddings=40)
+        model: PreTrainedModel = TransformersModel(TransformersConfig.of(peer))
+    else:
+        model = BertForMaskedLM(config) if isinstance(config, BertConfig) else ModernBertForMaskedLM(config)
+    save_with_tokenizer(model, tmp_path / "out", load_tokenizer(tmp_path / "given"))
+    names = json.loads((tmp_path / "out" / "tokenizer_config.json").read_text()).get("model_input_names", TYPES_TOO)
+    assert names == expected == load_tokenizer(tmp_path / "out").model_input_names
+    theirs = AutoTokenizer.from_pretrained(tmp_path / "out")("sea", "shore", return_tensors="pt")
+    assert list(theirs) == expected
+    transformers.AutoModel.from_pretrained(tmp_path / "out")(**theirs)
 
 
 @pytest.mark.slow
