@@ -10,7 +10,7 @@ from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.torch.models import FAMILIES, configs, from_transformers, model_loading
 from bertdata.torch.models.config import read_config
-from bertdata.torch.models.weight_files import WEIGHTS, digests_of_weights, main_file
+from bertdata.torch.models.weight_files import WEIGHTS, digest_of_weights, main_file
 from bertdata.torch.models.weights import PreTrainedModel
 
 
@@ -54,6 +54,5 @@ def _of_transformers(directory: str, info: PretrainingInfo, tokenizer: Tokenizer
 
 def identity(directory: str, model: PreTrainedModel) -> dict[str, Any]:
     """Return what a resumed run is compared by: the SHA-256 of the teacher's weights, and its config."""
-    digests = digests_of_weights(directory)
-    weights = next(iter(digests.values())) if len(digests) == 1 else digests
-    return {"teacher": weights} | {f"teacher.{name}": value for name, value in model.config.settings().items()}
+    config = {f"teacher.{name}": value for name, value in model.config.settings().items()}
+    return {"teacher": digest_of_weights(directory)} | config

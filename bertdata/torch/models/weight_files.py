@@ -146,6 +146,12 @@ def digests_of_weights(directory: str | os.PathLike[str]) -> dict[str, str]:
     return {name: files.sha256(files.join(place, name)) for name in weight_files(place)}
 
 
+def digest_of_weights(directory: str | os.PathLike[str]) -> str | dict[str, str]:
+    """Return the SHA-256 of a folder's weights, of several files by their names; "" where there are none."""
+    digests = digests_of_weights(directory) if main_file(directory) else {"": ""}
+    return next(iter(digests.values())) if len(digests) == 1 else digests
+
+
 def _read(path: str) -> dict[str, Tensor]:
     return _read_pickle(path) if path.endswith(".bin") else read_tensors(path)
 

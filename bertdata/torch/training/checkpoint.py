@@ -121,6 +121,26 @@ def of_branch(place: str) -> Checkpoint:
     )
 
 
+def digest_of_branch(place: str, last: Checkpoint) -> str:
+    """Return the digest of the checkpoint that a run branched off, by its last one, or of another that `place` names.
+
+    The output of a run names no certain checkpoint, for that run may have gone on since; a warning says where it has.
+    For a run that branched off none, the place itself is returned.
+    """
+    digest = str(last.settings.get("branch") or place)
+    if files.exists(files.join(place, _STATE)):
+        return _read(place).digest
+    names = [name for name in listing.names(files.join(place, "checkpoints")) if _NAME.fullmatch(name)]
+    states = [files.join(place, "checkpoints", name, _STATE) for name in names]
+    if states and digest not in (files.sha256(path) for path in states if files.exists(path)):
+        _LOG.warning(
+            "the run goes on from %s: the checkpoint that it branched off is no longer in %s, or --branch was another",
+            printable(last.directory),
+            printable(place),
+        )
+    return digest
+
+
 def _read(directory: str) -> Checkpoint:
     path = files.join(directory, _STATE)
     remedy = (

@@ -36,7 +36,7 @@ from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.from_transformers import TransformersModel
 from bertdata.torch.models.model_loading import Library
 from bertdata.torch.models.objectives.settings import model_class
-from bertdata.torch.models.weight_files import main_file, safetensors_torch
+from bertdata.torch.models.weight_files import digest_of_weights, main_file, safetensors_torch
 from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
 from bertdata.torch.training import checkpoint, curves, metrics_log, trackers
 from bertdata.torch.training.arithmetic import set_precision
@@ -76,6 +76,7 @@ _FREE = (
 )
 """Settings that a resumed run may change: they have no effect on what is learned, except for rounding and, on CUDA, the
 dropout of attention."""
+_WEIGHTS = "SHA-256 of the weights in --config"
 
 
 def pretrain(
@@ -244,6 +245,17 @@ def _resolved(
     return library.resolve_config(config, info, {**overrides, "vocab_size": size})
 
 
+def _began_with(folder: str, output: str, last: checkpoint.Checkpoint | None) -> dict[str, Any]:
+    """Return which weights a run begins with, for a resumed one to be compared by.
+
+    Checkpoints of older versions do not say, and where the model is trained in its own folder, those are replaced.
+    """
+    in_place = bool(folder) and os.path.realpath(folder) == os.path.realpath(output)
+    if last is not None and (in_place or _WEIGHTS not in last.settings):
+        return {name: value for name, value in last.settings.items() if name == _WEIGHTS}
+    return {_WEIGHTS: digest_of_weights(folder.removesuffix("config.json") or ".") if folder else ""}
+
+
 def _start(
     config: str | EncoderConfig,
     overrides: Mapping[str, Any] | None,
@@ -289,10 +301,14 @@ def _start(
         del named[f"config.{shape.rope_field}"]  # each phase sets it
     kinds = [phase.masking(phase.dataset).training for phase in phases]
     named |= {"training": kinds} if {*kinds} != {MASKED} else {}
-    if branch:
-        named["branch"] = parent.digest if parent is not None else last.settings.get("branch") if last else None
+    if parent is not None:
+        named["branch"] = parent.digest
+    elif branch and last is not None:
+        named["branch"] = checkpoint.digest_of_branch(branch, last)
     named |= lesson.said if lesson else {}
     folder = config if isinstance(config, str) and config not in library.presets() else ""
+    if not branch:
+        named |= _began_with(folder, output, last)
     torch.manual_seed(settings.seed)
     if last is not None:
         checkpoint.check_settings(last, named)
