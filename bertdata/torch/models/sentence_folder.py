@@ -96,8 +96,8 @@ def saved_length(directory: str, most: int) -> int:
     path = files.join(directory, "tokenizer_config.json")
     tokenizer = files.read_json_object(path) if files.exists(path) else {}
     for length in (_encoder_settings(directory)[1].get("max_seq_length"), tokenizer.get("model_max_length")):
-        if type(length) is int and 0 < length <= most:
-            return length
+        if type(length) is int and length > 0:
+            return min(length, most)
     return most
 
 
@@ -156,7 +156,13 @@ def _pooling(directory: str) -> bool:
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"is not a list of modules ({error}); save the model again", path=path) from error
     names = [kind for kind, _ in kinds]
-    if names != ["Transformer", "Pooling"] or kinds[0][1]:
+    if names == ["Transformer", "Pooling"] and kinds[0][1]:
+        raise ConfigError(
+            f"has its encoder in the folder {shortened(kinds[0][1])}, as old versions of sentence-transformers saved "
+            f'it; move the files of that folder beside {MODULES}, and make its path there ""',
+            path=path,
+        )
+    if names != ["Transformer", "Pooling"]:
         raise ConfigError(f"has the modules {', '.join(names)}; this encoder has only Transformer, Pooling", path=path)
     folder = kinds[1][1]
     if not files.is_below(folder):

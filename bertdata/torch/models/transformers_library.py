@@ -17,7 +17,7 @@ import torch
 from bertdata.errors import BertDataError, ConfigError, InputError, MissingExtraError, did_you_mean, nearest, shortened
 from bertdata.io import files
 from bertdata.torch.models.config import read_config
-from bertdata.torch.models.weight_files import main_file
+from bertdata.torch.models.weight_files import main_file, require_no_adapter
 
 _OF_LAYERS = ("layer_types", "attention_window", "mlp_layer_types")
 """Keys of configs that are lists with an item for each layer."""
@@ -189,9 +189,11 @@ def made(peer: Any, auto: str) -> Any:
 def loaded(auto: str, directory: str, peer: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
     """Return the model of a folder in float32, and what transformers says of its weights: `missing_keys` and so on.
 
-    auto: the class that opens it; peer: its config. Raises InputError where it cannot be opened, where the folder has
-    no weight of the model, and where layers have weights there that they do not have in this version of transformers.
+    auto: the class that opens it; peer: its config. Raises ConfigError for a folder with an adapter, and InputError
+    where it cannot be opened, where the folder has no weight of the model, and where layers have weights there that
+    they do not have in this version of transformers.
     """
+    require_no_adapter(directory)
     load = getattr(transformers_library(), auto).from_pretrained
     pickled = main_file(directory).startswith("pytorch_model")  # which it opens with weights_only
     safely = {"use_safetensors": not pickled, "trust_remote_code": False}  # no code beside the weights

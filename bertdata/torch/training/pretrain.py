@@ -36,7 +36,7 @@ from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.from_transformers import TransformersModel
 from bertdata.torch.models.model_loading import Library
 from bertdata.torch.models.objectives.settings import model_class
-from bertdata.torch.models.weight_files import digest_of_weights, main_file, safetensors_torch
+from bertdata.torch.models.weight_files import digest_of_weights, main_file, require_no_adapter, safetensors_torch
 from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
 from bertdata.torch.training import checkpoint, curves, metrics_log, trackers
 from bertdata.torch.training.arithmetic import set_precision
@@ -121,6 +121,9 @@ def pretrain(
     if files.is_remote(output):
         raise ConfigError("checkpoints are written to a local directory; give one, and copy it later", path=output)
     configs.refuse_two_meanings(config, output, library)
+    for folder in (config, teacher):
+        if folder and not isinstance(folder, EncoderConfig):
+            require_no_adapter(files.path_text(folder))
     safetensors_torch()  # else a run would find out when it saves its model
     with init_distributed(settings.device) as group:
         fitting = not (settings.gradient_accumulation_steps or settings.batch_tokens)

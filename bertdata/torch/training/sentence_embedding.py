@@ -8,6 +8,7 @@ correlation of cosines and scores.
 from __future__ import annotations
 
 from collections.abc import Callable
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ from torch import Tensor
 
 from bertdata.errors import ConfigError, shortened
 from bertdata.finetune.task_info import TaskInfo
+from bertdata.tokenizers.loading import has_tokenizer, load_tokenizer
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.models.sentence_encoder import SentenceEncoder
-from bertdata.torch.models.sentence_folder import MODEL
+from bertdata.torch.models.sentence_folder import MODEL, TRANSFORMER
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training import SENTENCE_LOSSES
 from bertdata.torch.training.finetune_settings import FinetuneSettings
@@ -70,7 +72,7 @@ def _loss(info: TaskInfo, settings: FinetuneSettings) -> Callable[..., Tensor]:
 def _make(directory: str, info: TaskInfo, settings: FinetuneSettings) -> SentenceEncoder:
     length = info.max_seq_length
     model = SentenceEncoder.from_pretrained(directory, _loss(info, settings), max_seq_length=length)
-    _require_no_prompt(model, directory)
+    _require_texts_as_encoded(model, directory)
     return model
 
 
@@ -79,11 +81,11 @@ def _make_of_transformers(directory: str, config: Any, info: TaskInfo, settings:
 
     of, loss = TransformersSentenceEncoder, _loss(info, settings)
     model = of.from_pretrained(directory, loss, max_seq_length=info.max_seq_length, config=config)
-    _require_no_prompt(model, directory)
+    _require_texts_as_encoded(model, directory)
     return adapted(model, directory, info, settings)
 
 
-def _require_no_prompt(model: SentenceEncoder, directory: str) -> None:
+def _require_texts_as_encoded(model: SentenceEncoder, directory: str) -> None:
     if name := model.settings.default_prompt_name:
         raise ConfigError(
             f"{MODEL} names {shortened(name)} as the default prompt, which encode puts in front of every text, and the "
@@ -91,6 +93,15 @@ def _require_no_prompt(model: SentenceEncoder, directory: str) -> None:
             "of the texts as well, then take it out",
             path=directory,
         )
+    if model.settings.do_lower_case and has_tokenizer(directory):
+        tokenizer, capitals = load_tokenizer(directory), " ".join(ascii_uppercase)
+        if tokenizer.encode(capitals) != tokenizer.encode(capitals.lower()):
+            raise ConfigError(
+                f"{TRANSFORMER} has do_lower_case, so encode lower-cases every text, and the texts of these shards "
+                "were encoded as they are; set it to false, and where they were in lower case before, to true again "
+                "in the output",
+                path=directory,
+            )
 
 
 def _evaluate(model: SentenceEncoder, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:

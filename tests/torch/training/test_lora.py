@@ -13,7 +13,9 @@ import transformers
 
 from bertdata.errors import ConfigError, MissingExtraError
 from bertdata.torch.training.finetune import finetune
+from bertdata.torch.training.pretrain import pretrain
 from bertdata.torch.training.seeds import finetune_seeds
+from bertdata.torch.training.settings import PretrainSettings
 from tests.torch.training.peer_models import KINDS, saved_peer
 from tests.torch.training.test_finetune_transformers import AUTO, MADE, SETTINGS, batch_of, made, taken, tasks
 
@@ -127,6 +129,23 @@ def test_a_model_of_bertdatas_types_gets_adapters_as_one_of_transformers(
     with pytest.raises(ConfigError, match="`output` is the folder of the model that the adapters belong to"):
         finetune(tasks["classification"], model, model, LORA, quiet=True)
     assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize("library", ["bertdata", "transformers"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_adapters_are_not_pretrained_on_nor_taught_by(
+    tasks: dict[str, Path], dynamic_build: Path, tmp_path: Path, library: str, whole: bool
+) -> None:
+    """With a config.json beside them transformers opens them, frozen, and without weights there all begin at random."""
+    model, place = saved_peer(tmp_path / "model", "bert"), tmp_path / "adapters"
+    finetune(tasks["classification"], model, place, LORA, quiet=True)
+    for name in ("config.json", "model.safetensors") if whole else ("config.json",):
+        (place / name).write_bytes((model / name).read_bytes())
+    steps = PretrainSettings(max_steps=1, batch_size=8, num_workers=0, device="cpu")
+    with pytest.raises(ConfigError, match="has an adapter of peft"):
+        pretrain(dynamic_build, str(place), tmp_path / "out", steps, library=library, quiet=True)
+    with pytest.raises(ConfigError, match="has an adapter of peft"):
+        pretrain(dynamic_build, str(model), tmp_path / "out", steps, library=library, teacher=place, quiet=True)
 
 
 def test_targets_that_there_are_not_are_refused_with_those_there_are(tasks: dict[str, Path], tmp_path: Path) -> None:
