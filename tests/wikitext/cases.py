@@ -23,6 +23,13 @@ LINKS_AND_QUOTES = {
     "[[File:A.png|thumb|[[Birds]] of [x] and {{y|[https://example.org z]}}]]] Birds fly.": "] Birds fly.",
     "See [[Bird|birds [of prey]]] and [[Bird (genus [2])]] too.": "See birds [of prey] and Bird (genus [2]) too.",
     "[[File:A.png|thumb|{{y|z}}]]] Birds fly.": "] Birds fly.",
+    # two, of which the second closes nothing
+    "Ask [https://example.org the office]] now ([//example.org]]), or {{nowrap|[https://a.org a]]}} [[Bird]].": (
+        "Ask the office now, or a Bird."
+    ),
+    "[[File:A.png|thumb|{{y|[https://a.org a]]}}]] Birds [of prey]] fly, but [[Bird|no [foxes]].": (
+        "Birds [of prey] fly, but no [foxes."
+    ),
     # an address is no title
     "Ask [[https://example.org/a the main office]] now.": "Ask [the main office] now.",
     "Ask [[//example.org|x the office]] or [[mailto:a@b.org]] now.": "Ask [the office] or now.",
@@ -49,6 +56,7 @@ REFERENCES_AND_TAGS = {
     "He <s>ran</s><ins>walked</ins> <small>slowly</small> <q>home</q>, x<sup>2</sup>.": "He walked slowly home, x2.",
     "Call <code>len</code> or <nowiki>'''[[it]]'''</nowiki>.": "Call len or '''[[it]]'''.",
     "<nowiki>* no list</nowiki> here.": "* no list here.",
+    "Type <nowiki>&lt;b&gt;[a]&nbsp;&#91;&#x27;'&amp;amp; &c; R&D;</nowiki> it.": "Type <b>[a] [''&amp; &c; R&D; it.",
     "It froze.<ref name='a <i>b</i>'>note</ref> It thawed.<ref name=\"[a] {b} <c>\">note</ref>": "It froze. It thawed.",
     "It froze.<ref name='<b>'/> It thawed.<ref group=\"<<\">c</ref> So it went.": "It froze. It thawed. So it went.",
     "It froze.\n<references>\n<ref name=a>note</ref>\nHall\n</references>\nIt thawed.": "It froze.\n\nIt thawed.",

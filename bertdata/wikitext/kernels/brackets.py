@@ -118,12 +118,14 @@ def brackets_kernel(
                 return ASK_LINK
             n = written
         elif byte == char.RIGHT_BRACKET:
-            if walk.closes_single_bracket(text, i, size):
+            in_link = depth and frames[depth - 1, walk.KIND] == walk.LINK
+            three = i + 2 < size and text[i + 2] == char.RIGHT_BRACKET
+            if (three or not in_link) and walk.follows_single_bracket(text, i):
                 out[n] = byte
                 n += 1
-                i += 1
+                i += three
             i += 2
-            if depth and frames[depth - 1, walk.KIND] == walk.LINK:
+            if in_link:
                 base = frames[depth - 1, walk.BASE]
                 walk.set_construct(state, True, base + 1, n, frames[depth - 1, walk.BARS_BEFORE], first_bar)
                 walk.pop(state, frames)

@@ -109,8 +109,12 @@ def run_of(text: Bytes, begin: int, size: int) -> Int:
 @inlined
 def closes_single_bracket(text: Bytes, i: int, size: int) -> bool:
     """Tell whether the first of three closing brackets belongs to a single one (see `reference.brackets`)."""
-    if i + 2 >= size or text[i + 2] != char.RIGHT_BRACKET:
-        return False
+    return bool(i + 2 < size and text[i + 2] == char.RIGHT_BRACKET and follows_single_bracket(text, i))
+
+
+@inlined
+def follows_single_bracket(text: Bytes, i: int) -> bool:
+    """Tell whether the last bracket before `i` is a single opening one."""
     i -= 1
     while i >= 0 and text[i] != char.LEFT_BRACKET and text[i] != char.RIGHT_BRACKET:
         i -= 1

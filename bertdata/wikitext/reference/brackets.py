@@ -109,10 +109,13 @@ class _Walk:
             elif kind == "open_link":
                 self.push("[[")
             elif kind == "close_link":
-                if closes_single_bracket(text, start):
+                in_link = bool(stack) and stack[-1].kind == "[["
+                three = text.startswith("]", position)
+                if (three or not in_link) and _follows_single_bracket(text, start):
                     self.write("]")
-                    position += 1
-                self.close_link()
+                    position += three
+                if in_link:
+                    self.close_link()
             elif kind == "open_table":
                 out.append("\n")
                 self.push("{|", listed=not set(token["indent"]).isdisjoint(LIST_MARKS))
@@ -180,11 +183,11 @@ class _Walk:
         del self.out[frame.base :]
 
     def close_link(self) -> None:
-        if self.stack and self.stack[-1].kind == "[[":
-            target, *labels = self.take()
-            self.pop()
-            label = "|".join(labels) if labels else None
-            self.write(link_text(target, label, self.page, nested=bool(self.stack)))
+        """Write the text of the link that is the top frame."""
+        target, *labels = self.take()
+        self.pop()
+        label = "|".join(labels) if labels else None
+        self.write(link_text(target, label, self.page, nested=bool(self.stack)))
 
     def close_braces(self, count: int, after: str) -> None:
         """Match a run of closing braces as MediaWiki does: three make a parameter, two a template.
@@ -221,16 +224,15 @@ class _Walk:
         self.write(text)
 
 
-def closes_single_bracket(text: str, place: int) -> bool:
-    """Tell whether the first of three closing brackets belongs to a single one, as in `[[File:A|by [http://b c]]]`.
+def _follows_single_bracket(text: str, place: int) -> bool:
+    """Tell whether the last bracket before a place is a single opening one, as in `[[File:A|by [http://b c]]]`.
 
-    MediaWiki's rule.
+    The first of three closing brackets there is then its end, by MediaWiki's rule; and so is the first of two, as in
+    `[http://b c]]`, where no link is open.
 
-    >>> closes_single_bracket("[[a|[b]]]", 6), closes_single_bracket("[[a|b]]]", 5)
+    >>> _follows_single_bracket("[[a|[b]]]", 6), _follows_single_bracket("[[a|b]]]", 5)
     (True, False)
     """
-    if text[place + 2 : place + 3] != "]":
-        return False
     while place > 0 and text[place - 1] not in "[]":
         place -= 1
     return text[place - 1 : place] == "[" and text[place - 2 : place - 1] != "["

@@ -27,6 +27,7 @@ _CLOSING_REFERENCE = re.compile(r"</ref(?=[\s/><]|\Z)", re.IGNORECASE | re.ASCII
 _REFERENCE = re.compile(r"<(/?)ref(?=[\s/><]|\Z)(?:\s*+>|[^<>\n]*+>)?", re.IGNORECASE | re.ASCII)
 _CLOSING = {name: re.compile(rf"</{name}\s*+>", re.IGNORECASE | re.ASCII) for name in rules.TAGS}
 _LITERALLY = str.maketrans({character: f"&#{ord(character)};" for character in rules.LITERAL})
+_REFERENCE_OR_MARKUP = re.compile(rf"(&\#?[0-9a-zA-Z]++;)|([{re.escape(rules.LITERAL)}])")
 _PLAIN_FORMULA = re.compile(f"[^{re.escape(rules.NOT_IN_FORMULAS)}&]{{1,{rules.FORMULA_LENGTH}}}")
 _PLAIN_CHEMISTRY = re.compile(r"[^\\$&\[\]|]*")
 _ARROWS = {"<=>": "⇌", "<->": "↔", "->": "→", "<-": "←"}
@@ -133,7 +134,8 @@ def content_of(name: str, text: str) -> str:
     """Return what the content of a tag shows, "" where that is nothing."""
     if name == "nowiki":
         indent = len(text) - len(text.lstrip(" "))
-        return "&#32;" * min(indent, 1) + text[indent:].translate(_LITERALLY)
+        literal = _REFERENCE_OR_MARKUP.sub(lambda match: match[1] or f"&#{ord(match[2])};", text[indent:])
+        return "&#32;" * min(indent, 1) + literal
     if name in rules.CODE_TAGS:
         return text.strip().translate(_LITERALLY)
     if name == "poem":

@@ -44,10 +44,10 @@ _BLOCKS = _words(
 _LISTS = _words("dl ol table ul")
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 _CLASSES_LEFT_OUT = _words(
-    "ambox bandeau-container catlinks dablink gallery geo-inline-hidden hatnote infobox infobox_v2 infobox_v3 IPA ipa "
-    "metadata mw-cite-backlink mw-editsection mw-empty-elt mw-ref mw-references mw-references-wrap navbox "
-    "navigation-not-searchable noexcerpt nomobile noprint reference references reflist shortdescription sidebar "
-    "sistersitebox thumb toc vertical-navbox"
+    "ambox bandeau-container catlinks dablink error gallery geo-inline-hidden hatnote infobox infobox_v2 infobox_v3 "
+    "IPA ipa metadata mw-broken-media mw-cite-backlink mw-editsection mw-empty-elt mw-ref mw-references "
+    "mw-references-wrap navbox navigation-not-searchable noexcerpt nomobile noprint reference references reflist "
+    "shortdescription sidebar sistersitebox thumb toc vertical-navbox"
 )
 _NO_SHOW = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 UNKNOWN = language_of("")

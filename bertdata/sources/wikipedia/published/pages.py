@@ -36,7 +36,7 @@ class EnterpriseForm(Form):
     name = "enterprise"
     text_column = "article_body"
     mark = ("name", "identifier")
-    revision = 4
+    revision = 5
     others = ("url", "namespace", "in_language", "is_part_of", "categories", "templates", "event")
 
     def article(self, row: Mapping[str, Any], rules: ArticleRules) -> Article:

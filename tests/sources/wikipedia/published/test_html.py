@@ -104,6 +104,15 @@ def test_a_text_in_several_scripts_is_shown_as_the_wiki_shows_it() -> None:
     assert prose_of_html(html, language_of("zh"), "zh-tw")[0] == ["他用電腦工作。好"]
 
 
+def test_a_file_that_the_wiki_lacks_and_an_error_leave_nothing() -> None:
+    lacking = (
+        '<span typeof="mw:Error mw:File"><a href="./Special:FilePath/A.png" class="new" title="File:A.png">'
+        '<span class="mw-file-element mw-broken-media" resource="./File:A.png">a red sign</span></a></span>'
+    )
+    error = '<strong class="error">Division by zero</strong> <span class="error mw-ext-cite-error">Cite error</span>'
+    assert prose_of_html(f"<p>The {lacking} sign {error} stands.</p>")[0] == ["The \x7f sign \x7f \x7f stands."]
+
+
 def test_what_a_style_hides_leaves_nothing() -> None:
     for style in ("display:none", "DISPLAY : none;", "visibility: hidden"):
         assert prose_of_html(f"<p>It <span style='{style}'>0</span>rained.</p>")[0] == ["It \x7frained."]
