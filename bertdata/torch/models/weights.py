@@ -297,13 +297,13 @@ def _under_todays_names(
 ) -> dict[str, Tensor]:
     """Return tensors under the names they have in a model of the config's family.
 
-    An encoder that was saved alone has no prefix in the names of its weights. Raises InputError where two that differ
-    get one name.
+    An encoder that was saved alone has no prefix in the names of its weights, and one that was wrapped for several
+    processes or compiled has that of the wrapper. Raises InputError where two that differ get one name.
     """
     named: dict[str, Tensor] = {}
     written: dict[str, str] = {}
     for name, value in weights.items():
-        today = name
+        today = name.replace("_orig_mod.", "").removeprefix("module.")
         for old, new in FAMILIES[config.model_type].old_names.items():
             today = today.replace(old, new)
         prefixed = f"{config.base_model_prefix}.{today}"

@@ -321,3 +321,20 @@ def test_a_folder_without_weights_says_what_is_read(tmp_path: Path) -> None:
     (tmp_path / "tf_model.h5").write_bytes(b"")
     with pytest.raises(InputError, match=rf"{WEIGHTS}: there is no such file, nor .*{PICKLED}.*save_pretrained"):
         read_weights(tmp_path)
+
+
+@pytest.mark.costly
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+@pytest.mark.parametrize("family", ["bert", "modernbert"])
+def test_the_names_of_a_wrapped_model_are_those_of_the_model(tmp_path: Path, family: str) -> None:
+    """As torch.compile and DistributedDataParallel, whose model is its `module`, name the weights they wrap."""
+    head = dict(PRETRAINING)[family]
+    ours = saved(tmp_path, family, head)
+    given = read_weights(tmp_path)
+    expected = type(ours).from_pretrained(tmp_path).state_dict()
+    compiled: Any = torch.compile(ours)
+    assert {*compiled.state_dict()} == {f"_orig_mod.{name}" for name in expected}
+    for prefix in ("module.", "_orig_mod.", "module._orig_mod."):
+        save_tensors(str(tmp_path / WEIGHTS), {prefix + name: value for name, value in given.items()})
+        actual = type(ours).from_pretrained(tmp_path).state_dict()
+        assert all(torch.equal(actual[name], expected[name]) for name in expected)
