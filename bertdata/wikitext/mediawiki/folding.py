@@ -34,6 +34,16 @@ def fold_name(name: str) -> str:
     return " ".join(filter(None, name.translate(_FOLD_NAME).split(" ")))
 
 
+def fold_template(name: str) -> str:
+    """Return the name of the page of a template: a folded name, whose first letter is a capital beyond ASCII.
+
+    >>> fold_template("цвет"), fold_template("Ink")
+    ('Цвет', 'ink')
+    """
+    folded = fold_name(name)
+    return folded if folded[:1].isascii() else folded[0].title() + folded[1:]
+
+
 def case_variants(names: Iterable[str]) -> Iterator[str]:
     """Yield lower-case names in each case that folding keeps: it changes the letters of ASCII alone.
 

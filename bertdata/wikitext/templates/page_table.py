@@ -5,12 +5,13 @@ What `templates/table` knows by name comes first, a user's own templates before 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from bertdata.wikitext.mediawiki.folding import fold_name
+from bertdata.wikitext.mediawiki.folding import fold_prefix, fold_template, folded_prefixes
 from bertdata.wikitext.mediawiki.language import Language
 from bertdata.wikitext.mediawiki.page_kinds import page_kinds
 from bertdata.wikitext.templates import pages
@@ -24,6 +25,10 @@ from bertdata.wikitext.templates.unknown import is_silent
 
 is_known = BUILT_IN.carries_text
 TEXT, SILENT, REDIRECT = "text", "silent", "redirect"
+_ENGLISH_NAMESPACES = {4: "wikipedia", 10: "template", 12: "help", 14: "category"}
+"""The namespaces by which links and calls of a template page are told apart."""
+_LINK_PREFIX = re.compile(r"\[\[\s*+([^\[\]{}|:\n]{1,60}):")
+_CALL_PREFIX = re.compile(r"\{\{(?!\{)\s*+([^\[\]{}|:\n]{1,60}):")
 _LONGEST_NAME, _MOST_EXPANSIONS, _DEEPEST, _MOST_REDIRECTS = 100, 200, 20, 3
 
 
@@ -52,6 +57,7 @@ def entry(title: str, source: str, redirect: str | None, language: Language = UN
     if redirect is not None:
         return Entry(name, REDIRECT, _name(redirect))
     text = pages.included(source)
+    text = text and in_english_namespaces(text, language)
     if text is None or pages.is_silent_page(text):
         return Entry(name, SILENT, "") if "{{{" in source else None
     text = pages.in_english(pages.without_categories(text), language)
@@ -63,8 +69,32 @@ def entry(title: str, source: str, redirect: str | None, language: Language = UN
 
 
 def _name(title: str) -> str:
-    name = fold_name(title.partition(":")[2].strip())
+    name = fold_template(title.partition(":")[2].strip())
     return "" if ":" in name else name
+
+
+def in_english_namespaces(text: str, language: Language) -> str:
+    """Return what a template adds with the English names of namespaces, that of templates left out of calls.
+
+    >>> from bertdata.wikitext.mediawiki.language import language_of
+    >>> in_english_namespaces("{{Šablóna:Ink|a}}[[Kategória:Words]] [[b: c]]", language_of("sk"))
+    '{{Ink|a}}[[category:Words]] [[b: c]]'
+    """
+    names = _english_names(language)
+    text = _LINK_PREFIX.sub(lambda link: f"[[{names.get(fold_prefix(link[1]), link[1])}:", text)
+    return _CALL_PREFIX.sub(lambda call: "{{" if names.get(fold_prefix(call[1])) == "template" else call[0], text)
+
+
+@lru_cache(maxsize=64)
+def _english_names(language: Language) -> Mapping[str, str]:
+    """Return from a folded name of a namespace, in a wiki's language or in English, to its English name."""
+    return {
+        prefix: english
+        for number, english in _ENGLISH_NAMESPACES.items()
+        for prefix in folded_prefixes(
+            [english, *(name.replace("$1", "Wikipedia") for name in language.namespaces.get(number, ()))]
+        )
+    }
 
 
 def gather(entries: Iterable[Entry]) -> list[Entry]:
@@ -120,11 +150,12 @@ def page_handlers(entries: Iterable[Entry], language: Language = UNKNOWN) -> dic
     texts: dict[str, str] = {}
     handlers: dict[str, Handler] = {}
     for entry in entries:
-        if entry.kind == TEXT:
-            texts[entry.name] = entry.text
-            handlers[entry.name] = PageHandler(texts, entry.name, language)
-        else:
-            handlers[entry.name] = _handler_of(entry)
+        for name in {entry.name, entry.name[0].lower() + entry.name[1:]}:  # a call may begin with a small letter
+            if entry.kind == TEXT:
+                texts[name] = entry.text
+                handlers[name] = PageHandler(texts, name, language)
+            else:
+                handlers[name] = _handler_of(entry)
     return handlers
 
 

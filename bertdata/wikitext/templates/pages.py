@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bertdata.wikitext.mediawiki.folding import fold_name, fold_prefix
+from bertdata.wikitext.mediawiki.folding import fold_name, fold_prefix, fold_template
 from bertdata.wikitext.mediawiki.language import Language
 from bertdata.wikitext.mediawiki.site_config import DEFAULT_NAMESPACES
 from bertdata.wikitext.reference.tags import take_out_tags
@@ -345,5 +345,5 @@ def calls_of(parts: Parts) -> set[str]:
                 continue
             waiting += (part.name, part.default) if isinstance(part, Parameter) else part.parts
             if isinstance(part, Call) and ":" not in (head := str(part.parts[0][0]) if part.parts[0] else ""):
-                names.add(fold_name(head.strip()))
+                names.add(fold_template(head.strip()))
     return names

@@ -290,3 +290,26 @@ def test_a_page_is_written_with_the_functions_and_numbers_of_its_wiki() -> None:
         namespaces = Namespaces.of_language("nl")
         prose = clean_wikitext(text, templates=templates, namespaces=namespaces, compiled=compiled)
         assert prose == "Hij is 12.345,5 m lang, 7 m breed."
+
+
+def test_the_names_of_templates_and_namespaces_are_those_of_the_wiki() -> None:
+    pages = {
+        "Шаблон:Цвет": "<i>{{{1}}}</i>[[Категория:Слова]]",
+        "Шаблон:Два": "{{цвет|{{{1}}}}} и {{Шаблон:цвет|{{{2}}}}}",
+        "Шаблон:Краска": "#REDIRECT",
+        "Шаблон:Что это": "что это[[Категория:Неясно]]",
+        "Шаблон:Откуда": "[[Википедия:Ссылки|{{{1}}}]]",
+    }
+    russian = language_of("ru")
+    entries = [
+        page_entry
+        for title, text in pages.items()
+        if (page_entry := entry(title, text, "Шаблон:Цвет" if text == "#REDIRECT" else None, russian))
+    ]
+    templates = with_pages(templates_of("ru"), gather(entries))
+    text = (
+        "Лес {{цвет|тёмен}}, {{Цвет|глух}}, {{два|сыр|стар}} и {{краска|зелен}}{{что это}} {{откуда|здесь}} весь год."
+    )
+    for compiled in (False, True):
+        prose = clean_wikitext(text, templates=templates, namespaces=Namespaces.of_language("ru"), compiled=compiled)
+        assert prose == "Лес тёмен, глух, сыр и стар и зелен весь год."
