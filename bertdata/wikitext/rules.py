@@ -17,6 +17,9 @@ TEMPLATE_MARK, TABLE_MARK, LINK_MARK = "\x01", "\x02", "\x03"
 RESERVED = PLACEHOLDER + LINE_BREAK + TEMPLATE_MARK + TABLE_MARK + LINK_MARK
 """Characters with a meaning of their own between the passes; they are deleted from the wikitext first."""
 
+INVISIBLE_REFERENCES = ("&רלמ;", "&رلم;")
+"""References that MediaWiki has for the mark from right to left, beside those of HTML; they are deleted, too."""
+
 MAX_DEPTH = 100
 """Constructs nested deeper leave nothing; MediaWiki stops expanding templates at the same depth."""
 

@@ -56,6 +56,7 @@ REFERENCES_AND_TAGS = {
     "He <s>ran</s><ins>walked</ins> <small>slowly</small> <q>home</q>, x<sup>2</sup>.": "He walked slowly home, x2.",
     "Call <code>len</code> or <nowiki>'''[[it]]'''</nowiki>.": "Call len or '''[[it]]'''.",
     "<nowiki>* no list</nowiki> here.": "* no list here.",
+    "It is old (&רלמ;1&rlm;)&رلم;, &amp;رلم; too.": "It is old (1), &رلم; too.",
     "Type <nowiki>&lt;b&gt;[a]&nbsp;&#91;&#x27;'&amp;amp; &c; R&D;</nowiki> it.": "Type <b>[a] [''&amp; &c; R&D; it.",
     "It froze.<ref name='a <i>b</i>'>note</ref> It thawed.<ref name=\"[a] {b} <c>\">note</ref>": "It froze. It thawed.",
     "It froze.<ref name='<b>'/> It thawed.<ref group=\"<<\">c</ref> So it went.": "It froze. It thawed. So it went.",
