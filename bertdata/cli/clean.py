@@ -21,7 +21,7 @@ _DUMP = re.compile(r"\A\s*(<\?xml[^>]*>\s*)?<mediawiki\b")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata clean` to a parser."""
-    text = "a text file, plain, .gz, .bz2 or .zst; - is standard input"
+    text = "a text file, plain, .gz, .zst, .bz2 or .xz; - is standard input"
     parser.add_argument("path", metavar="FILE", help=text)
     parser.add_argument(
         "--kind", choices=KINDS, default="auto", help="what it is (default: auto, wikitext where there is markup)"

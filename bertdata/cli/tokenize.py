@@ -24,7 +24,7 @@ _BATCH_BYTES = 1 << 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata tokenize` to a parser."""
     parser.add_argument(
-        "texts", nargs="*", metavar="FILE", help="text files, plain, .gz, .bz2 or .zst (default: standard input)"
+        "texts", nargs="*", metavar="FILE", help="text files, plain, .gz, .zst, .bz2 or .xz (default: standard input)"
     )
     parser.add_argument("--vocab", required=True, metavar="PATH", help=VOCABULARY)
     form = parser.add_mutually_exclusive_group()

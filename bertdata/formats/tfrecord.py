@@ -22,7 +22,6 @@ from bertdata.io import compression, files
 
 MOST_BYTES = 64 << 20
 """The longest record that is read; a longer one counts as damaged."""
-_SIGNATURES = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst", b"BZh": "bz2"}
 _OTHER_NAMES = {"input_word_ids": "input_ids", "input_type_ids": "segment_ids"}
 """What TensorFlow's Model Garden calls the same fields."""
 
@@ -78,7 +77,7 @@ def compression_of(path: str) -> str | None:
         return None
     if head[:1] == b"\x78" and int.from_bytes(head[:2], "big") % 31 == 0:  # RFC 1950
         return "zlib"
-    return next((kind for signature, kind in _SIGNATURES.items() if head.startswith(signature)), None)
+    return compression.compression_of(head)
 
 
 def _has_checksum(head: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Compressed files (gz, bz2, zst), read as one stream of bytes, even if they hold several compressed streams.
+"""Compressed files (gz, bz2, zst, xz), read as one stream of bytes, even if they hold several compressed streams.
 
 Reading a damaged or truncated file raises an `InputError` with the byte offset.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import bz2
 import io
+import re
 import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -17,17 +18,43 @@ from bertdata.io.os_errors import input_error
 from bertdata.kernels.warmup import compiling_pays
 
 _MAX_OUTPUT = 4 << 20
-_FEED = {"gz": 1 << 16, "zlib": 1 << 16, "bz2": 1 << 16, "zst": 1 << 12}
+_FEED = {"gz": 1 << 16, "zlib": 1 << 16, "bz2": 1 << 16, "zst": 1 << 12, "xz": 1 << 16}
 
 _DEFLATED = {"gz": 31, "zlib": 15}
 """Kinds that zlib reads, and the wbits by which it does."""
+_STARTS = {"gz": b"\x1f\x8b", "bz2": b"BZh", "zst": b"\x28\xb5\x2f\xfd", "xz": b"\xfd7zXZ\0", "zip": b"PK\x03\x04"}
+_SKIPPED = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
+"""What a frame of zst begins with that holds no text."""
+_XZ_MEMORY = 1 << 30
 BY_NAME = "by the name"
+ENDINGS = (".gz", ".zst", ".bz2", ".xz")
+"""The endings of names of compressed files, whatever is in them."""
 
 
 def compression(path: str) -> str | None:
-    """Return the compression that the ending of a file's name stands for: gz, bz2, zst, zip, or None."""
+    """Return the compression that the ending of a file's name stands for: gz, bz2, zst, xz, zip, or None."""
     ending = files.name(path).rsplit(".", 1)[-1].lower()
-    return {"gz": "gz", "bz2": "bz2", "zst": "zst", "zip": "zip", "bgz": "gz", "zstd": "zst"}.get(ending)
+    return {"bgz": "gz", "zstd": "zst"}.get(ending, ending if ending in _STARTS else None)
+
+
+def endings(*kinds: str) -> tuple[str, ...]:
+    """Return the endings of names of files of some kinds, plain and compressed.
+
+    >>> endings(".txt")
+    ('.txt', '.txt.gz', '.txt.zst', '.txt.bz2', '.txt.xz')
+    """
+    return tuple(kind + ending for kind in kinds for ending in ("", *ENDINGS))
+
+
+def compression_of(start: bytes) -> str | None:
+    """Return the compression of a file with these first bytes: gz, bz2, zst, xz, zip, or None.
+
+    >>> compression_of(b"BZh91AY"), compression_of(b"Salt")
+    ('bz2', None)
+    """
+    if _SKIPPED.match(start):
+        return "zst"
+    return next((kind for kind, begin in _STARTS.items() if start.startswith(begin)), None)
 
 
 def _decompressor(kind: str) -> Any:
@@ -35,13 +62,17 @@ def _decompressor(kind: str) -> Any:
         return bz2.BZ2Decompressor()
     if kind in _DEFLATED:
         return zlib.decompressobj(_DEFLATED[kind])
+    if kind == "xz":
+        import lzma
+
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)
     import zstandard
 
     return zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
 
 
 def _outputs(machine: Any, kind: str, data: bytes) -> Iterator[bytes]:
-    """Feed a decompressor; bz2 and gz return at most 4 MiB at a time, so that a few bytes cannot fill the memory.
+    """Feed a decompressor; gz, bz2 and xz return at most 4 MiB at a time, so that a few bytes cannot fill the memory.
 
     zst has no such limit, so it is fed 4 KiB at a time, which gives at most 128 MiB.
     """
@@ -61,7 +92,7 @@ def decompress(
 ) -> Iterator[tuple[int, bytes]]:
     """Yield (offset, bytes) of a decompressed file, where offset is that of the compressed stream of the bytes.
 
-    Concatenated streams are read as one. Zero bytes after the last stream are padding. `compiled` says whether bz2 is
+    Concatenated streams are read as one. Zero bytes after a stream are padding. `compiled` says whether bz2 is
     decoded by kernels, which changes only the speed, and how the bytes are cut. Raises InputError with the byte offset
     where a stream is corrupt or truncated.
     """
@@ -97,9 +128,12 @@ def _decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int) -> Itera
         pending = b""
         if not data:
             break
-        if position == stream and stream and not data.strip(b"\0"):
-            position = stream = position + len(data)
-            continue
+        if position == stream and stream:
+            stripped = data.lstrip(b"\0")
+            position = stream = position + len(data) - len(stripped)
+            if not stripped:
+                continue
+            data = stripped
         try:
             for output in _outputs(machine, kind, data):
                 if output:
@@ -107,6 +141,8 @@ def _decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int) -> Itera
         except MemoryError:
             raise
         except Exception as error:
+            if not position and (other := _other_than(kind, data)):
+                raise InputError(other, path=path) from error
             raise InputError(
                 f"the {kind} stream that starts here is corrupt; get the file again and check its checksum",
                 path=path,
@@ -124,6 +160,21 @@ def _decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int) -> Itera
             path=path,
             offset=stream,
         )
+
+
+def _other_than(kind: str, start: bytes) -> str | None:
+    """Return what a file that begins so is, and what to do, where it is not of the kind that its name says."""
+    other = compression_of(start)
+    if other == kind or kind not in _STARTS:
+        return None
+    if other:
+        return f"is compressed by {other}, and its name says {kind}; rename it to end in .{other}"
+    if any(byte < 32 and byte not in b"\t\n\f\r" for byte in start[:1000]):
+        return None
+    return (
+        f"is not compressed, and its name says {kind}; programs that unpack what they download may keep the name: "
+        "rename it without that ending"
+    )
 
 
 def _read(raw: BinaryIO, chunk: int, path: str) -> bytes:
@@ -156,7 +207,7 @@ class _Stream(io.RawIOBase):
 
 
 def open_decompressed(path: str, kind: str | None = BY_NAME) -> io.BufferedReader:
-    """Open a plain, .gz, .bz2 or .zst file for reading its decompressed bytes, by the ending of its name.
+    """Open a plain, .gz, .bz2, .zst or .xz file for reading its decompressed bytes, by the ending of its name.
 
     kind: how it is compressed whatever its name, also zlib; None for not at all.
     """

@@ -167,6 +167,9 @@ def read_if_there(path: str) -> bytes | None:
 
 
 def _empty(path: str) -> InputError:
+    if not is_remote(path) and not os.path.isfile(path):
+        what = "is a pipe or a device, which can be read only once; expected a file: write it to one"
+        return InputError(f"{what}, or give documents by standard input (bertdata build --documents -)", path=path)
     return InputError("this file is empty; expected some content; leave it out, or write it anew", path=path)
 
 

@@ -16,7 +16,7 @@ from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.bounded_lines import LONGEST, bounded_lines, lines_before, too_long
-from bertdata.io.compression import compression
+from bertdata.io.compression import ENDINGS, compression, endings
 from bertdata.io.decoding import how_to_convert
 from bertdata.io.encodings import is_stream, open_text
 from bertdata.kernels.warmup import compiling_pays
@@ -44,13 +44,10 @@ class JsonLinesFormat(TableFormat):
     """JSON lines; a range is a run of bytes, and has the lines that begin in it."""
 
     name = "json-lines"
-    suffixes = (
-        *(kind + ending for kind in (".jsonl", ".ndjson") for ending in ("", ".gz", ".zst", ".bz2")),
-        *(f".json{ending}" for ending in (".gz", ".zst", ".bz2")),
-    )
+    suffixes = (*endings(".jsonl", ".ndjson"), *(f".json{ending}" for ending in ENDINGS))
     text = "lines"
     settings = (*TableFormat.settings, "encoding", "bad_files")
-    described = "JSON lines (.jsonl or .ndjson, also .gz, .zst or .bz2; .json.gz and the like)"
+    described = "JSON lines (.jsonl or .ndjson, also .gz, .zst, .bz2 or .xz; .json.gz and the like)"
 
     def names_of(self, path: str) -> list[str]:
         """Return the columns of the first row."""

@@ -19,6 +19,7 @@ from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.bounded_lines import LONGEST
+from bertdata.io.compression import endings
 from bertdata.io.decoding import decode_utf8
 from bertdata.io.encodings import SKIP, is_stream, open_text
 from bertdata.sources import text_files
@@ -26,7 +27,7 @@ from bertdata.sources.beginnings import first_lines
 from bertdata.sources.formats import FileRange, RangeFormat, Request, SourceFile
 from bertdata.sources.names import InputCount
 
-SUFFIXES = (".txt", ".txt.gz", ".txt.bz2", ".txt.zst")
+SUFFIXES = endings(".txt")
 PIECE = 8 << 20
 BEYOND = 1 << 16
 """Bytes after the end of a range that are read with it: its last document mostly ends in them."""
@@ -48,7 +49,9 @@ class PlainTextFormat(RangeFormat):
 
     name = "plain-text"
     suffixes = SUFFIXES
-    described = "plain text with one sentence a line and a blank line between documents (.txt, also .gz, .bz2 or .zst)"
+    described = (
+        "plain text with one sentence a line, a blank line between documents (.txt, also .gz, .zst, .bz2 or .xz)"
+    )
     revision = 2
     text = "files"
     settings = ("whole_files", "encoding", "bad_files")

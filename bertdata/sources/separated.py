@@ -19,6 +19,7 @@ from bertdata.engine.parts import Task
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.bounded_lines import bounded_lines
+from bertdata.io.compression import endings
 from bertdata.io.decoding import how_to_convert
 from bertdata.io.encodings import open_text
 from bertdata.io.separated_lines import CHECKED, NONE, WHAT, RowError, rows_of
@@ -29,7 +30,6 @@ from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stored_bytes import NoRow, stored_bytes
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
 
-_ENDINGS = ("", ".gz", ".zst", ".bz2")
 _OTHER_NUMBER = "a line with more or fewer fields than the first"
 _REMEDY = (
     f"where quotes are part of the text, as in files written without quoting, add --csv-quotes {NONE}; where a field "
@@ -51,8 +51,8 @@ class SeparatedFormat(TableFormat):
 
     def __init__(self, name: str, separator: str, described: str) -> None:
         self.name, self._separator = name, separator
-        self.described = f"{described} (.{name}, also .gz, .bz2 or .zst)"
-        self.suffixes = tuple(f".{name}{ending}" for ending in _ENDINGS)
+        self.described = f"{described} (.{name}, also .gz, .zst, .bz2 or .xz)"
+        self.suffixes = endings(f".{name}")
 
     def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
         """Yield the whole file."""

@@ -27,6 +27,7 @@ import pyarrow as pa
 
 from bertdata.errors import ConfigError, InputError, MissingExtraError, did_you_mean
 from bertdata.io import files
+from bertdata.io.compression import compression_of
 from bertdata.io.console import counted
 from bertdata.sources.handed_over import write_parquet
 from bertdata.sources.kinds import format_of
@@ -36,7 +37,6 @@ _HUB = "hf://"
 _DATA_SET = re.compile(r"hf://(?:datasets/)?([\w.-]+/[\w.-]+)(?:@([\w./-]+))?(?:\?(.*))?")
 _KEYS = ("config", "split", "rows")
 _ROWS_AT_A_TIME = 100
-_STARTS = {b"PAR1": ".parquet", b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\x28\xb5\x2f\xfd": ".zst"}
 _LOOKED_AT = 1 << 16
 
 
@@ -136,14 +136,13 @@ def _from_stdin(path: str, source: str, folder: str, stream: BinaryIO, say: Call
 
 def _ending(start: bytes) -> str:
     """Return how the name of a file with this start ends."""
-    for sign, ending in _STARTS.items():
-        if start.startswith(sign):
-            if ending == ".parquet":
-                return ending
-            raise InputError(
-                f"standard input is compressed ({ending}); decompress it before, as with zcat, or name what is in it: "
-                f"--documents -.jsonl{ending}"
-            )
+    if start.startswith(b"PAR1"):
+        return ".parquet"
+    if kind := compression_of(start):
+        raise InputError(
+            f"standard input is compressed (.{kind}); decompress it before, as with zcat, or name what is in it: "
+            f"--documents -.jsonl.{kind}"
+        )
     return ".jsonl" if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"[")) else ".txt"
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bertdata.io import files, listing
+from bertdata.io.compression import ENDINGS, compression_of
 from bertdata.io.patterns import ends_in, walked
 
 _ARCHIVE = "is an archive; unpack it and give the files in it, as the .ndjson of Wikimedia Enterprise"
@@ -47,9 +48,10 @@ _KINDS: dict[str, str] = {
 _UNNAMED = "is compressed by {0}, and its name does not say so; let it end in what is in it, as in .jsonl{1} or .txt{1}"
 _BINARY = "is a binary file ({}); expected text, or a table as .parquet"
 _KINDS |= {
-    "gzip": _UNNAMED.format("gzip", ".gz"),
-    "bzip2": _UNNAMED.format("bzip2", ".bz2"),
-    "zstd": _UNNAMED.format("zstd", ".zst"),
+    "gz": _UNNAMED.format("gzip", ".gz"),
+    "bz2": _UNNAMED.format("bzip2", ".bz2"),
+    "zst": _UNNAMED.format("zstd", ".zst"),
+    "xz": _UNNAMED.format("xz", ".xz"),
     "hdf5": _BINARY.format("HDF5"),
     "sqlite": _BINARY.format("SQLite"),
     "avro": _BINARY.format("Avro"),
@@ -57,9 +59,6 @@ _KINDS |= {
     "pickle": _BINARY.format("a pickle or a checkpoint"),
 }
 _STARTS = {
-    b"\x1f\x8b": "gzip",
-    b"BZh": "bzip2",
-    b"\x28\xb5\x2f\xfd": "zstd",
     b"\x89HDF": "hdf5",
     b"SQLite format 3": "sqlite",
     b"Obj\x01": "avro",
@@ -86,7 +85,6 @@ _MARKED_UP = (
     ("XML, with its tags", re.compile(rb"<[?]xml\b")),
 )
 """What text begins as that holds more than its text, and what to say of it."""
-_COMPRESSIONS = (".gz", ".bz2", ".zst")
 _BESIDE = re.compile(
     r"(?i:(?:readme|licen[cs]e|notice|changelog)(?:\.\w+)?|thumbs\.db|desktop\.ini|.*\.(?:md5|sha\d+|crc))"
     r"|(?:state|dataset_info|dataset_dict|dataset_infos|index|manifest|metadata|croissant)\.json"
@@ -110,10 +108,11 @@ def what_it_is(path: str, start: bytes = b"") -> str | None:
     start = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if kind == ".json" and start.startswith(b"{"):  # JSON lines under another name
         return None
-    kind_by_start = next((of for sign, of in _STARTS.items() if start.lower().startswith(sign.lower())), None)
+    packed = compression_of(start)
+    kind_by_start = next((of for sign, of in _STARTS.items() if start.lower().startswith(sign.lower())), packed)
     if not kind_by_start and b"\0" in start and {*start} & _CONTROLS:
         return _BINARY.format(f"it begins with the bytes {start[:8].hex(' ')}")
-    in_it = kind_by_start == ".zip" or (kind in (".tar", ".tgz") and kind_by_start in ("gzip", "bzip2", "zstd"))
+    in_it = kind_by_start == ".zip" or (kind in (".tar", ".tgz") and packed)
     return _KINDS.get(kind if in_it and kind in _KINDS else kind_by_start or kind)
 
 
@@ -130,7 +129,7 @@ def marked_up(start: bytes) -> str:
 def _kind(name: str) -> str:
     """Return the ending of a file's name, without that of a compression; "" where it has none."""
     name = name.lower()
-    for ending in _COMPRESSIONS:
+    for ending in ENDINGS:
         name = name.removesuffix(ending)
     return "." + name.rpartition(".")[2] if "." in name else ""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import lzma
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -22,6 +24,7 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "gz": lambda data: gzip.compress(data, mtime=0),
     "bz2": bz2.compress,
     "zst": zstandard.compress,
+    "xz": lzma.compress,
 }
 KINDS = list(COMPRESS)
 
@@ -55,8 +58,10 @@ def test_streams_one_after_another_are_read_as_one(kind: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("zeros", [1, 512, 200_000])
-def test_zero_bytes_behind_the_last_stream_are_padding(kind: str, zeros: int, tmp_path: Path) -> None:
-    assert read(write(tmp_path / f"x.{kind}", COMPRESS[kind](TEXT) + bytes(zeros))) == TEXT
+def test_zero_bytes_behind_a_stream_are_padding(kind: str, zeros: int, tmp_path: Path) -> None:
+    stream = COMPRESS[kind](TEXT) + bytes(zeros)
+    assert read(write(tmp_path / f"x.{kind}", stream)) == TEXT
+    assert read(write(tmp_path / f"y.{kind}", stream + stream)) == TEXT + TEXT
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -135,9 +140,31 @@ def test_what_was_read_before_the_damage_was_given_out(kind: str, tmp_path: Path
             next(chunks)
 
 
-def test_another_format_under_a_gz_name_is_corrupt_at_byte_0(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"byte 0: the gz stream"):
-        read(write(tmp_path / "x.gz", bz2.compress(TEXT)))
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("other", KINDS)
+def test_a_name_that_says_another_compression_is_told_by_the_bytes(kind: str, other: str, tmp_path: Path) -> None:
+    path = write(tmp_path / f"x.{kind}", COMPRESS[other](TEXT))
+    if kind == other:
+        assert read(path) == TEXT
+        return
+    with pytest.raises(InputError, match=rf"compressed by {other}, .*rename it to end in \.{other}$"):
+        read(path)
+    os.rename(path, tmp_path / f"x.{other}")
+    assert read(str(tmp_path / f"x.{other}")) == TEXT
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_text_whose_name_says_a_compression_is_told_to_be_plain(kind: str, tmp_path: Path) -> None:
+    path = write(tmp_path / f"x.txt.{kind}", TEXT)
+    with pytest.raises(InputError, match=f"is not compressed, and its name says {kind}"):
+        read(path)
+    os.rename(path, tmp_path / "x.txt")
+    assert read(str(tmp_path / "x.txt")) == TEXT
+
+
+def test_a_frame_of_zst_without_text_is_passed_over(tmp_path: Path) -> None:
+    skipped = b"\x5a\x2a\x4d\x18\x03\0\0\0abc"
+    assert read(write(tmp_path / "x.zst", skipped + zstandard.compress(TEXT) + skipped)) == TEXT
 
 
 def test_a_zip_archive_is_not_called_a_corrupt_stream(tmp_path: Path) -> None:

@@ -39,6 +39,12 @@ def test_an_empty_file_is_refused(tmp_path: Path) -> None:
         files.open_raw(write(tmp_path / "x.bz2", b""))
 
 
+def test_a_pipe_is_not_called_empty(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.jsonl")
+    with pytest.raises(InputError, match=r"x\.jsonl: is a pipe or a device, which can be read only once"):
+        files.open_raw(str(tmp_path / "x.jsonl"))
+
+
 def test_a_folder_in_place_of_a_file_is_refused_by_name(tmp_path: Path) -> None:
     for read in (files.open_raw, compression.open_decompressed, files.read_json):
         with pytest.raises(InputError, match="is a folder; expected a file: name those in it") as caught:

@@ -47,7 +47,10 @@ def clean(path: Path) -> tuple[PartMetadata, list[dict[str, str]]]:
     return record, pq.read_table(tasks[0].path).to_pylist()
 
 
-@pytest.mark.parametrize("name", ["a.xml", "a.xml.bz2", "a.xml.gz", "a.xml.zst", "pages-articles7.xml-p12p345.bz2"])
+DUMPS = ["a.xml", "a.xml.bz2", "a.xml.gz", "a.xml.zst", "a.xml.xz", "pages-articles7.xml-p12p345.bz2"]
+
+
+@pytest.mark.parametrize("name", DUMPS)
 def test_a_folder_gives_its_dumps_by_any_name_dumps_have(name: str, tmp_path: Path) -> None:
     for file_name in (name, "notes.txt", "a-multistream-index.txt.bz2", ".hidden.xml"):
         (tmp_path / file_name).touch()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import lzma
 import os
 import subprocess
 import sys
@@ -121,8 +122,14 @@ def test_a_file_cut_anywhere_gives_each_document_once(data: st.DataObject, tmp_p
 
 @pytest.mark.parametrize("suffix", plain_text.SUFFIXES)
 def test_a_compressed_file_gives_the_same_documents_and_a_folder_takes_them(suffix: str, tmp_path: Path) -> None:
-    packers: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": bz2.compress, "zst": zstandard.compress}
-    pack = packers.get(suffix.rpartition(".")[2], bytes)
+    packers: dict[str, Callable[[bytes], bytes]] = {
+        "txt": bytes,
+        "gz": gzip.compress,
+        "bz2": bz2.compress,
+        "zst": zstandard.compress,
+        "xz": lzma.compress,
+    }
+    pack = packers[suffix.rpartition(".")[2]]
     path = write(tmp_path / f"x{suffix}", pack(SAMPLE.encode() * 100))
     assert find_kind("documents", [str(tmp_path)]) == [path]
     rows, _ = read_all(path, 100)

@@ -17,6 +17,7 @@ from bertdata.documents import BYTES_LEFT_OUT, DocumentWriter
 from bertdata.engine.fingerprints import fingerprint
 from bertdata.engine.parts import Counters, Task, part_name
 from bertdata.io import files
+from bertdata.io.compression import endings
 from bertdata.io.console import byte_size
 from bertdata.io.encodings import GUESS
 from bertdata.kernels.warmup import compiling_pays
@@ -52,8 +53,8 @@ class BooksFormat(SourceFormat):
     """Plain-text books; a part is a group of books of like size, all of one source."""
 
     kind = "books"
-    suffixes = (".txt", ".txt.gz", ".txt.zst", ".zip")
-    described = ".txt, .txt.gz, .txt.zst or .zip"
+    suffixes = (*endings(".txt"), ".zip")
+    described = ".txt, also .gz, .zst, .bz2 or .xz, or .zip of these"
     settings = ("split_chapters", "encoding")
 
     def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:

@@ -204,7 +204,7 @@ def read_books(
     members: tuple[int, int] | None = None,
     encoding: str = "",
 ) -> Iterator[Book | BrokenBook]:
-    """Yield the books of one .txt, .txt.gz, .txt.zst or .zip file, in parts of at most about `part_bytes`.
+    """Yield the books of one .txt file, plain or compressed, or of a .zip file, in parts of at most about `part_bytes`.
 
     A part ends at a blank line, else at the end of a sentence (see `long_texts`). `notes` counts the encodings that
     were guessed. Of a zip archive only `members` from one place to another are read, in the order of their names, where

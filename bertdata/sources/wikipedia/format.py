@@ -15,7 +15,7 @@ from bertdata.engine.parts import Counters, PartResult, Task, part_name
 from bertdata.engine.stages import Step
 from bertdata.errors import ConfigError, InputError, expected_one_of
 from bertdata.io import files
-from bertdata.io.compression import compression
+from bertdata.io.compression import compression, endings
 from bertdata.io.console import byte_size
 from bertdata.io.patterns import expand
 from bertdata.kernels.warmup import compiling_pays
@@ -37,8 +37,8 @@ class WikipediaFormat(SourceFormat):
     """Dumps of a MediaWiki; a part is one range of pages."""
 
     kind = "wikipedia"
-    suffixes = (".xml", ".xml.bz2", ".xml.gz", ".xml.zst", ".xml-p*p*.bz2")
-    described = ".xml, .xml.bz2, .xml.gz or .xml.zst"
+    suffixes = (*endings(".xml"), ".xml-p*p*.bz2")
+    described = ".xml, .xml.bz2, .xml.gz, .xml.zst or .xml.xz"
     settings = ("min_words", "templates", "template_pages", "language", "variant", "keep_lists", "rejects")
 
     def select(self, paths: Sequence[str]) -> list[str]:

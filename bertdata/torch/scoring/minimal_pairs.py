@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError, did_you_mean, shortened
 from bertdata.io import files
+from bertdata.io.compression import endings
 from bertdata.io.patterns import expand
 from bertdata.sources.labelled.labelled_files import FORMATS, JSON, Row, file_format, read_rows, text_lines
 
@@ -71,7 +72,7 @@ def read_examples(paths: Sequence[str], columns: Columns) -> Examples:
     line, where a sentence is not a string, and where there are none.
     """
     in_folders = [name for name in (*FORMATS, PLAIN) if name != JSON]  # a .json beside pairs often describes them
-    files = expand(paths, tuple(f"{name}{end}" for name in in_folders for end in ("", ".gz", ".bz2", ".zst")))
+    files = expand(paths, endings(*in_folders))
     plain = [path for path in files if file_format(path, (PLAIN,)) == PLAIN]
     if plain and len(plain) < len(files) and not columns.text:
         raise ConfigError(

@@ -343,9 +343,7 @@ def test_tokens_around_texts_that_one_version_adds_to_a_model_alone_are_refused(
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
     tokenizer = load_tokenizer(place)
     assert tokenizer.encode("the")
-    with pytest.raises(
-        ConfigError, match=r"says add_bos_token = (true|false), and there is no tokenizer.json: AlbertTokenizer of"
-    ):
+    with pytest.raises(ConfigError, match=r"says add_bos_token = (true|false), .*: AlbertTokenizer of"):
         tokenizer("the")
 
 

@@ -60,8 +60,8 @@ class DumpPlan:
 def plan_ranges(path: str, target_bytes: int) -> DumpPlan:
     """Cut a dump into ranges of about `target_bytes` stored bytes, reading only its first megabytes.
 
-    A bz2 file is cut at its blocks. gz, zst and UTF-16 cannot be cut: one range and a note. Raises InputError where the
-    file is missing, empty or not a dump.
+    A bz2 file is cut at its blocks. gz, zst, xz and UTF-16 cannot be cut: one range and a note. Raises InputError
+    where the file is missing, empty or not a dump.
     """
     if target_bytes < 1:
         raise ConfigError(f"target_bytes is {target_bytes}; expected 1 or more")
@@ -69,7 +69,7 @@ def plan_ranges(path: str, target_bytes: int) -> DumpPlan:
     kind = compression(path)
     if utf16:
         return _one(path, whole, "UTF-16 text: read by one worker; a UTF-8 dump is read by all")
-    if kind in ("gz", "zst"):
+    if kind in ("gz", "zst", "xz"):
         return _one(path, whole, f"{kind} file: read by one worker; a bz2 dump is read by all")
     count = -(-whole // target_bytes)
     cuts = [whole * k // count for k in range(1, count)]
