@@ -89,7 +89,7 @@ def trained(
         default_root_dir=str(folder),
         **settings,
     )
-    evaluated = torch.utils.data.DataLoader(torch.zeros(4, 1), batch_size=2)
+    evaluated: Any = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.zeros(4, 1)), batch_size=2)
     with contextlib.suppress(StoppedError):
         trainer.fit(Model(), make(build), evaluated, ckpt_path=checkpoint, weights_only=False)
     return seen

@@ -39,7 +39,7 @@ def require_same(program: Any, states: States) -> None:
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning", "ignore::torch.jit.TracerWarning")
 def test_a_trace_of_short_rows_has_the_window_of_long_ones() -> None:
     states = States()
-    trace: Any = torch.jit.trace(states, rows(WITHIN_WINDOW))
+    trace: Any = torch.jit.trace(states, rows(WITHIN_WINDOW))  # type: ignore[no-untyped-call]
     require_same(trace, states)
     assert "PythonOp" not in str(trace.inlined_graph)  # of which the exporter to ONNX loses what it writes in place
 

@@ -95,8 +95,11 @@ def test_tokenizers_beside_models_give_the_inputs_that_these_take(
         sizes = {"vocab_size": 100, "dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 32, "pad_token_id": 0}
         peer = transformers.AutoConfig.for_model(config, **sizes, max_position_embeddings=40)
         model: PreTrainedModel = TransformersModel(TransformersConfig.of(peer))
+    elif isinstance(config, ModernBertConfig):
+        model = ModernBertForMaskedLM(config)
     else:
-        model = BertForMaskedLM(config) if isinstance(config, BertConfig) else ModernBertForMaskedLM(config)
+        assert isinstance(config, BertConfig)
+        model = BertForMaskedLM(config)
     save_with_tokenizer(model, tmp_path / "out", load_tokenizer(tmp_path / "given"))
     names = json.loads((tmp_path / "out" / "tokenizer_config.json").read_text()).get("model_input_names", TYPES_TOO)
     assert names == expected == load_tokenizer(tmp_path / "out").model_input_names
