@@ -23,7 +23,7 @@ from bertdata.formats.static import Fields
 from bertdata.io import files
 from bertdata.io.arrow_data import checked, reading_arrow
 from bertdata.io.bounded_lines import bounded_lines
-from bertdata.io.compression import open_decompressed
+from bertdata.io.compression import endings, open_decompressed
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.columns import CU_SEQLENS, WORD_STARTS
 from bertdata.shards.packed import unpacked
@@ -271,4 +271,4 @@ def table_format(help_: str, suffixes: Sequence[str], read: Any, signature: byte
 PARQUET_IMPORT = table_format("Parquet of ids, or of LDDL", (".parquet", ".parquet_*"), read_parquet, b"PAR1")
 ARROW_IMPORT = table_format("folders of datasets with ids", (".arrow",), read_arrow, b"\xff\xff\xff\xff")
 ARROW_FILE_IMPORT = table_format("Arrow files of ids", (".arrow", ".feather"), read_arrow, b"ARROW1")
-JSONL_IMPORT = table_format("JSON lines of ids", (".jsonl", ".jsonl.gz", ".jsonl.zst"), read_json_lines)
+JSONL_IMPORT = table_format("JSON lines of ids", endings(".jsonl"), read_json_lines)

@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import lzma
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -115,6 +116,8 @@ def compressed(name: str, data: bytes) -> bytes:
             return bz2.compress(data, 1)
         case "zst":
             return zstandard.compress(data)
+        case "xz":
+            return lzma.compress(data, preset=0)
         case "zip":
             file = io.BytesIO()
             with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -170,7 +173,7 @@ def test_each_format_in_each_compression_is_estimated_from_a_part_of_it(name: st
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize("ending", [".xml", ".xml.gz", ".xml.bz2", ".xml.zst"])
+@pytest.mark.parametrize("ending", [".xml", ".xml.gz", ".xml.bz2", ".xml.zst", ".xml.xz"])
 def test_a_dump_in_utf_16_is_estimated(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"wiki{ending}"
     path.write_bytes(compressed(path.name, dump().encode("utf-16")))

@@ -92,7 +92,7 @@ def test_a_folder_the_help_and_messages_know_a_format_from_outside(toys: Outside
         plan, ["build", "--help-all"], [*BUILD, "--documents", "odd.toy", "--output", "corpus"]
     )
     assert "documents       2 files" in planned.stdout
-    assert ".bz2 or .zst), toys (.toy), a folder that" in " ".join(helped.stdout.split())
+    assert ".bz2 or .xz), toys (.toy), a folder that" in " ".join(helped.stdout.split())
     assert refused.returncode == 1
     assert refused.stderr.startswith("error: odd.toy: is not a toy; expected %% in its first line")
     [unknown] = toys.without_plugin().ran(plan)

@@ -230,7 +230,7 @@ def read_books(
 
 def _stem(path: str) -> str:
     name = files.name(path)
-    return re.sub(r"(\.(txt|text))?(\.(gz|bgz|bz2|zst|zip))?$", "", name, flags=re.IGNORECASE) or name
+    return re.sub(r"(\.(txt|text))?(\.(gz|bgz|bz2|zst|xz|zip))?$", "", name, flags=re.IGNORECASE) or name
 
 
 def _zipped(

@@ -24,11 +24,19 @@ from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_byt
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.wikipedia.cleaning_task import CleaningTask
 from bertdata.sources.wikipedia.dump.exports import check_folders, check_overlap, join_split_pages
-from bertdata.sources.wikipedia.dump.ranges import DumpPlan, DumpRange, as_utf8, plan_ranges, read_head, whole_pages
+from bertdata.sources.wikipedia.dump.ranges import (
+    SUPPORTED,
+    DumpPlan,
+    DumpRange,
+    as_utf8,
+    plan_ranges,
+    read_head,
+    whole_pages,
+)
 from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
 from bertdata.wikitext.mediawiki.language import language_of
 
-REVISION = 9
+REVISION = 10
 _REJECTS = re.compile(r"-\d{5,}\.jsonl$")
 _INDEX = re.compile(r"-multistream-index\d*\.txt(-p\d+p\d+)?(\.bz2)?$")
 
@@ -38,7 +46,7 @@ class WikipediaFormat(SourceFormat):
 
     kind = "wikipedia"
     suffixes = (*endings(".xml"), ".xml-p*p*.bz2")
-    described = ".xml, .xml.bz2, .xml.gz, .xml.zst or .xml.xz"
+    described = SUPPORTED
     settings = ("min_words", "templates", "template_pages", "language", "variant", "keep_lists", "rejects")
 
     def select(self, paths: Sequence[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import lzma
 import os
 import tracemalloc
 import zipfile
@@ -37,7 +38,8 @@ def test_a_text_file_is_one_book_with_its_title_and_author(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "pack"), [("b.txt.gz", gzip.compress), ("b.txt.zst", zstandard.compress), ("b.TXT", bytes)]
+    ("name", "pack"),
+    [("b.txt.gz", gzip.compress), ("b.txt.zst", zstandard.compress), ("b.txt.xz", lzma.compress), ("b.TXT", bytes)],
 )
 def test_compressed_files_read_as_plain_ones(tmp_path: Path, name: str, pack: type[bytes]) -> None:
     assert books(write(tmp_path, name, pack(FIRST.encode()))) == [Book("b", "b", "", FIRST)]

@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io.bzip2.block_reader import read_blocks
-from bertdata.io.compression import compression, decompress
+from bertdata.io.compression import compression, compression_of, decompress
 from bertdata.io.files import CHUNK, identity, name, open_raw, size
 
 Chunk = tuple[int, bytes | None, bool]
@@ -30,9 +30,9 @@ _AHEAD = 8 << 20
 _NAMES_WIKI = ", and has the head of the dump, which names the wiki and its namespaces"
 _PAGE_END = b"</page>"
 _HEAD_END = re.compile(rb"</siteinfo>|<page[\s>]|</mediawiki")
-_SIGNATURES = {"bz2": b"BZh", "gz": b"\x1f\x8b"}
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_SUPPORTED = ".xml, .xml.bz2, .xml.gz or .xml.zst"
+SUPPORTED = ".xml, .xml.bz2, .xml.gz, .xml.zst or .xml.xz"
+"""The endings of names of dumps."""
 
 
 @dataclass(frozen=True)
@@ -94,15 +94,16 @@ def read_head(path: str) -> tuple[bytes, bool]:
 def _read_head(path: str, _: str) -> tuple[bytes, bool]:
     kind = compression(path)
     ending = os.path.splitext(name(path))[1].lower()
-    if kind == "zip" or ending in (".7z", ".xz", ".rar", ".tar"):
+    if kind == "zip" or ending in (".7z", ".rar", ".tar"):
         raise InputError(
-            f"{ending} files cannot be read; expected {_SUPPORTED}: download the bz2 dump, or unpack this one",
+            f"{ending} files cannot be read; expected {SUPPORTED}: download the bz2 dump, or unpack this one",
             path=path,
         )
     head, looked = bytearray(), 0
     with open_raw(path, CHUNK) as raw:
         first = raw.read(16)
-        if kind in _SIGNATURES and not first.startswith(_SIGNATURES[kind]):
+        inside = compression_of(first)
+        if kind not in (None, inside):
             raise InputError(
                 f"is named {ending} but begins with {first!r}, so it is not a {kind} file; download the dump again",
                 path=path,
@@ -117,13 +118,12 @@ def _read_head(path: str, _: str) -> tuple[bytes, bool]:
                     break
     text = as_utf8(head)
     if not re.search(rb"<mediawiki[\s>]", text[:_ROOT_WITHIN]):
-        inside = next((kind for kind, mark in _SIGNATURES.items() if first.startswith(mark)), None)
         raise InputError(
             f"is not a MediaWiki XML dump: it begins with {text[:24]!r} and its first {_ROOT_WITHIN >> 10} KiB have no "
             + (
                 f"<mediawiki; it is {inside}: name it so"
                 if inside and inside != kind
-                else f"<mediawiki; expected {_SUPPORTED}"
+                else f"<mediawiki; expected {SUPPORTED}"
             ),
             path=path,
             offset=0,

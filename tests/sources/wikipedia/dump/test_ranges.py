@@ -6,6 +6,7 @@ import bz2
 import codecs
 import gzip
 import itertools
+import lzma
 import os
 import time
 from collections.abc import Sequence
@@ -234,6 +235,7 @@ def test_a_bz2_file_is_cut_whether_it_has_one_stream_or_many(tmp_path: Path, dat
     [
         ("d.xml.gz", gzip.compress(PLAIN, mtime=0), "gz file"),
         ("d.xml.zst", zstandard.compress(PLAIN), "zst file"),
+        ("d.xml.xz", lzma.compress(PLAIN), "xz file"),
         ("d.xml", codecs.BOM_UTF16_LE + PLAIN.decode().encode("utf-16-le"), "UTF-16"),
         ("e.xml", codecs.BOM_UTF16_BE + PLAIN.decode().encode("utf-16-be"), "UTF-16"),
         ("e.xml.bz2", streams(PLAIN.decode().encode("utf-16"), [1, 333, 1001]), "UTF-16"),
