@@ -26,6 +26,7 @@ _STARTS = {"gz": b"\x1f\x8b", "bz2": b"BZh", "zst": b"\x28\xb5\x2f\xfd", "xz": b
 _SKIPPED = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 """What a frame of zst begins with that holds no text."""
 _XZ_MEMORY = 1 << 30
+"""The most bytes that xz may take to read a file; its highest preset takes 65 MiB."""
 BY_NAME = "by the name"
 ENDINGS = (".gz", ".zst", ".bz2", ".xz")
 """The endings of names of compressed files, whatever is in them."""
