@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from bertdata.text_arrays import column_of, numbers_of
 
+UNKNOWN_PENALTY = 10.0
+"""By how much an unknown character is worse than the worst piece, as in SentencePiece."""
 _SAMPLE = 512
 _MOST_PLACES = 22
 """The highest power of ten that a double holds."""

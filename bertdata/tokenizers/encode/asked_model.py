@@ -17,7 +17,7 @@ from bertdata.tokenizers.encode.word_cache import Answer, WordCache
 class AskedModel:
     """The model of a `tokenizers.Tokenizer`.
 
-    tokenize: returns the tokens of a word (`tokenizers.models.Model.tokenize`); spell: returns a word as the model
+    ids_of: returns the ids of a word (`tokenizers.models.Model.tokenize`); spell: returns a word as the model
     takes it, such as without the white space before it; an empty one has no ids.
     """
 
@@ -25,8 +25,8 @@ class AskedModel:
     whole: Mapping[bytes, int] = {}
     common: Sequence[bytes] = ()
 
-    def __init__(self, tokenize: Callable[[str], list[Any]], spell: Callable[[str], str], dtype: type[Any]) -> None:
-        self._tokenize, self._spell, self.dtype = tokenize, spell, dtype
+    def __init__(self, ids_of: Callable[[str], list[int]], spell: Callable[[str], str], dtype: type[Any]) -> None:
+        self._ids_of, self._spell, self.dtype = ids_of, spell, dtype
 
     def arrays(self) -> Any:
         """Return what the kernels need: nothing."""
@@ -52,7 +52,7 @@ class AskedModel:
 
     def _ids(self, word: str) -> list[int]:
         spelt = self._spell(word)
-        return [token.id for token in self._tokenize(spelt)] if spelt else []
+        return self._ids_of(spelt) if spelt else []
 
 
 def new_words(new: NewWords) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

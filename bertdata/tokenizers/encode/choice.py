@@ -15,7 +15,7 @@ from bertdata.tokenizers.encode.scanners import PatternScanner, WhitespaceScanne
 from bertdata.tokenizers.encode.word_encoder import Encoder
 from bertdata.tokenizers.json_format import METASPACE, byte_letters, parts_of
 from bertdata.tokenizers.literal_special import kind_of
-from bertdata.tokenizers.unigram_pieces import columns_as_read
+from bertdata.tokenizers.unigram_pieces import UNKNOWN_PENALTY, columns_as_read
 
 _UTF8 = [*range(0x80, 0xC0), *range(0x80), *range(0xC2, 0xF5)]
 """The bytes that UTF-8 has."""
@@ -71,7 +71,7 @@ def encoder_of(data: Mapping[str, Any], reference: Any, added: AddedTokens, dtyp
 
         pieces = columns_as_read(model["vocab"])
         model_of_pieces = UnigramModel(*pieces, model["unk_id"], reference, dtype, split=_splits(data))
-        return Encoder(WhitespaceScanner(), model_of_pieces, reference, added)
+        return Encoder(WhitespaceScanner(), model_of_pieces, model_of_pieces.reference, added)
     parts, pieces = _pre_tokenizers(data), reference.pre_tokenizer.pre_tokenize_str
     starts = byte_level_starts(parts)
     assert starts is not None
@@ -143,6 +143,8 @@ def _unigram_obstacle(data: Mapping[str, Any], reference: Any, added: AddedToken
         return f"its added token {next(iter(added.normalized))!r} is looked for in normalized text"
     if model.get("byte_fallback") or model.get("unk_id") is None:
         return "its model has no unknown token, or tokens for bytes"
+    if all(score >= UNKNOWN_PENALTY for _, score in model["vocab"]):
+        return "its model has pieces that are no better than unknown characters"
     others = [part for part in normalizers if part not in (_SPACES, _EDGES, *_QUOTES) and not _replaces_character(part)]
     if not normalizers or not {part["type"] for part in others} <= _BY_CHARACTER:
         return f"its normalizer is {_types(others)}"

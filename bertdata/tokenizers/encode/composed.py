@@ -28,9 +28,10 @@ from bertdata.tokenizers.encode.splitters import (
     UnknownSplitError,
     splitter_of,
 )
+from bertdata.tokenizers.encode.unigram_paths import NOTHING, UnigramReference
 from bertdata.tokenizers.encode.whole_unigram import WholeUnigram, whole_obstacle
 from bertdata.tokenizers.encode.word_encoder import Encoder
-from bertdata.tokenizers.encode.word_models import NOTHING, word_model
+from bertdata.tokenizers.encode.word_models import UnigramWords, word_model
 from bertdata.tokenizers.json_format import METASPACE, byte_letters, parts_of
 from bertdata.tokenizers.literal_special import kind_of
 
@@ -72,13 +73,13 @@ class Parts:
 
 def composed_encoder(data: Mapping[str, Any], reference: Any, added: AddedTokens, dtype: type[Any]) -> Encoder:
     """Return the encoder of a `tokenizer.json` as `choice.encoder_of` takes it. Raises NotComposedError."""
-    from bertdata.tokenizers.late_model import open_reference
+    from bertdata.tokenizers.late_model import Reference
 
     try:
         parts = _parts(data, reference, added)
     except (UnknownNormalizerError, UnknownSplitError) as error:
         raise NotComposedError(str(error)) from error
-    normalized = open_reference({**data, "added_tokens": [], "normalizer": None})
+    normalized: Any = Reference({**data, "added_tokens": [], "normalizer": None})
     model: Any
     if parts.spell is None:
         whole_words = bool(data["model"].get("ignore_merges"))
@@ -88,6 +89,8 @@ def composed_encoder(data: Mapping[str, Any], reference: Any, added: AddedTokens
         model = WholeUnigram(data["model"], dtype, cut=cut)
     else:
         model = word_model(data, reference, parts.spell, parts.removed, dtype, by_bytes=parts.by_bytes)
+        if isinstance(model, UnigramWords) and model.paths:
+            normalized = UnigramReference(normalized, model.paths)
     return Encoder(
         parts.scanner, model, normalized, added, before=tuple(parts.before), after=tuple(parts.after), whole=parts.whole
     )

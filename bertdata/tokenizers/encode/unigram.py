@@ -1,4 +1,4 @@
-"""Unigram for the encoder: what the normalizer makes of characters, and the words that `tokenizers` is asked for."""
+"""Unigram for the encoder: what the normalizer makes of characters, and words that are normalized as a whole."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from bertdata.tokenizers.encode.kernels.bitmaps import new_characters
 from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY
 from bertdata.tokenizers.encode.kernels.word_cache import NewWords
 from bertdata.tokenizers.encode.tables import double_array
+from bertdata.tokenizers.encode.unigram_paths import UnigramPaths, UnigramReference
 from bertdata.tokenizers.encode.word_cache import Answer, WordCache
 from bertdata.tokenizers.json_format import METASPACE
+from bertdata.tokenizers.unigram_pieces import UNKNOWN_PENALTY
 
 _POINTS, _BODY_BYTES, _MOST_BYTES = 0x110000, 1 << 20, 63
-_UNKNOWN_PENALTY = 10.0
-"""By how much an unknown character is worse than the worst piece, as in SentencePiece."""
 _GROWTH = 4
-"""Normalized bytes of a long word for each byte; where it takes more, `tokenizers` is asked."""
+"""Normalized bytes of a long word for each byte; where it takes more, it is normalized as a whole."""
 _COMMON = re.compile(rf"\n{METASPACE}([A-Za-z]{{1,15}}|[0-9]{{1,4}})(?=\n)")
 """Words that are common, each on a line with the mark of a space before it."""
 _WHITESPACE = " \t\n\r"
@@ -37,7 +37,7 @@ _ALONE = regex.compile(r"(?V1)[[\p{L}\p{N}\p{P}\p{S}\p{Z}]&&[\p{GCB=Other}\p{GCB
 
 
 def is_alone(character: str) -> bool:
-    """Tell whether a character makes no grapheme with others, so that words with it are not left to `tokenizers`."""
+    """Tell whether a character makes no grapheme with others, so that words with it are normalized by characters."""
     return _ALONE.match(character) is not None
 
 
@@ -50,14 +50,23 @@ def pieces_of(names: Sequence[str], scores: NDArray[np.float64], unknown: int, *
     keys = array_of(names)
     numbers = np.flatnonzero(np.diff(offsets_of(keys)))
     cells = double_array(keys.take(column_of(numbers)), numbers)
-    return kernel.Pieces(cells, scores, np.array([scores.min() - _UNKNOWN_PENALTY, unknown, split]))
+    return kernel.Pieces(cells, scores, np.array([scores.min() - UNKNOWN_PENALTY, unknown, split]))
+
+
+def joins_unknown(pieces: kernel.Pieces) -> bool:
+    """Tell whether a piece of several unknown characters is always better than these, as where scores are below 0.
+
+    Where it is not, `tokenizers` joins the characters, and takes the piece all the same.
+    """
+    return bool(pieces.settings[0] < 0)
 
 
 class UnigramModel:
     """Unigram with the mark U+2581 before each word, as SentencePiece has it.
 
-    names, scores: the pieces in the order of their ids. split: whether the pre-tokenizer cuts at white space before it
-    sets the marks; if not, white space at the edges of a text is not as that inside it.
+    names, scores: the pieces in the order of their ids. reference: what has the normalizer and the pre-tokenizer.
+    split: whether the pre-tokenizer cuts at white space before it sets the marks; if not, white space at the edges of a
+    text is not as that inside it.
     """
 
     write_known = staticmethod(kernel.write_known)
@@ -69,17 +78,18 @@ class UnigramModel:
         self._pieces = pieces_of(names, scores, unknown, split=split)
         self._characters = kernel.Characters(np.zeros(_POINTS, np.uint32), np.zeros(_BODY_BYTES, np.uint8))
         self._asked = np.zeros(_POINTS, np.uint8)
-        self._used, self._split, self._reference, self.dtype = 0, split, reference, dtype
+        self._used, self._split, self.dtype = 0, split, dtype
+        self.reference = UnigramReference(reference, UnigramPaths(self._pieces, np.zeros(0, np.int64)))
         self._new, self._lock = np.zeros(1 << 8, np.int64), Lock()
         self.whole: dict[bytes, int] = {}
         words = _COMMON.findall("\n".join(["", *names, ""]))
-        folded = reference.normalizer.normalize_str("A") == "a"
+        folded = self.reference.normalizer.normalize_str("A") == "a"
         self.common = [f" {word}".encode() for word in (*words, *(map(str.capitalize, words) if folded else ()))]
         for character in map(chr, range(128)):
             self._add(character)
 
     def encode_left(self, cache: WordCache, new: NewWords) -> None:
-        """Give ids to new words that are left, by `tokenizers` where the kernel cannot."""
+        """Give ids to new words that are left, one by one where the kernel cannot."""
         self._learn(new.text, new.begin, new.end)
         asked = np.empty(len(new.left), np.int64)
         n = kernel.encode_left(cache.arrays, new, self.arrays(), asked)
@@ -100,7 +110,7 @@ class UnigramModel:
         return Answer(ids[:n]) if n >= 0 else self.ask(text[start:end].tobytes())
 
     def ask(self, word: bytes) -> Answer:
-        """Return the ids of a word, with the white space before it, by `tokenizers`.
+        """Return the ids of a word, with the white space before it, as the normalizer makes it.
 
         Another word follows it, and goes before it where it is not the first of a text.
         """
@@ -110,23 +120,21 @@ class UnigramModel:
             return Answer([])
         before, after = [] if text == inner else self._context, self._context
         within = f"a{text}" if before else text
-        ids = self._ids_of(f"{within} a")
-        stop = len(ids) - len(after)
-        apart = ids[: len(before)] == before and ids[stop:] == after and stop >= len(before)
+        words = self.reference.words(f"{within} a")
+        stop = len(words) - len(after)
+        apart = words[: len(before)] == before and words[stop:] == after and stop >= len(before)
         if not apart or _JOINS_AFTER.search(inner):
             return Answer([], depends="always")
-        ids_of_word = ids[len(before) : stop]
+        made = words[len(before) : stop]
+        ids = [token_id for ids_of_word in self.reference.paths.ids_of(made) for token_id in ids_of_word]
         if self._split:
-            return Answer(ids_of_word)
-        same = self._ids_of(within) == ids[:stop] and self._ids_of(f"{text} a") == [*ids_of_word, *after]
-        return Answer(ids_of_word, depends="never" if same and inner == inner.strip() else "at an edge")
+            return Answer(ids)
+        same = self.reference.words(within) == words[:stop] and self.reference.words(f"{text} a") == [*made, *after]
+        return Answer(ids, depends="never" if same and inner == inner.strip() else "at an edge")
 
     @cached_property
-    def _context(self) -> list[int]:
-        return self._ids_of("a")
-
-    def _ids_of(self, text: str) -> list[int]:
-        return self._reference.encode(text, add_special_tokens=False).ids  # type: ignore[no-any-return]
+    def _context(self) -> list[str]:
+        return self.reference.words("a")
 
     def _path(self, size: int) -> kernel.Path:
         starts, ids = np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
@@ -147,7 +155,7 @@ class UnigramModel:
         """Return the code of a character, asked of the normalizer between two letters."""
         if not _ALONE.match(character) or character == METASPACE:
             return kernel.REFERENCE
-        body = self._reference.normalizer.normalize_str(f"a{character}a")
+        body = self.reference.normalizer.normalize_str(f"a{character}a")
         if body == "a a":
             return kernel.BLANK
         if _WHITE.fullmatch(body):

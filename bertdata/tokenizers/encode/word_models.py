@@ -1,7 +1,7 @@
 """Models whose new words a kernel encodes: WordPiece, Unigram, and BPE over characters or bytes, with any settings.
 
 What a kernel does not know of a word, such as a character that is in no token, is asked of `tokenizers`, as by
-`AskedModel`; so are words of over 64 bytes.
+`AskedModel`; so are words of over 64 bytes, but of Unigram.
 """
 
 from __future__ import annotations
@@ -19,18 +19,16 @@ from bertdata.tokenizers.encode.kernels.double_array import base_of
 from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY
 from bertdata.tokenizers.encode.kernels.merge_table import MAX_ID, NO_ID, NO_RANK
 from bertdata.tokenizers.encode.kernels.spelled_words import Removed
-from bertdata.tokenizers.encode.kernels.unigram import Path
 from bertdata.tokenizers.encode.tables import double_array
-from bertdata.tokenizers.encode.unigram import pieces_of
+from bertdata.tokenizers.encode.unigram import joins_unknown, pieces_of
+from bertdata.tokenizers.encode.unigram_paths import UnigramPaths
 from bertdata.tokenizers.json_format import bytes_of_token
 from bertdata.tokenizers.late_model import MergedIds
 from bertdata.tokenizers.literal_special import kind_of
 from bertdata.tokenizers.unigram_pieces import columns_as_read
 
-NOTHING = Removed(np.zeros(0, np.uint8), np.zeros(0, np.bool_))
-"""No character is removed before words."""
 _ROOTS = b"\0", b"\1"
-Tokenize = Callable[[str], list[Any]]
+IdsOf = Callable[[str], list[int]]
 Spell = Callable[[str], str]
 
 
@@ -42,8 +40,12 @@ def word_model(
     spell: returns a word as the model takes it. removed: what a kernel skips before a word, None where that is not
     known. by_bytes: whether the model's letters stand for bytes.
     """
-    model, tokenize = data["model"], reference.model.tokenize
+    model = data["model"]
     kind = kind_of(model)
+
+    def tokenize(word: str) -> list[int]:  # which opens the model for the first word that is asked about
+        return [token.id for token in reference.model.tokenize(word)]
+
     if removed is None or (model.get("continuing_subword_prefix") is None and kind == "WordPiece"):
         return AskedModel(tokenize, spell, dtype)
     if kind in ("WordPiece", "WordLevel") and not by_bytes and model["unk_token"] in model["vocab"]:
@@ -67,9 +69,9 @@ class PieceWords(AskedModel):
     write_known = staticmethod(piece_words.write_known)
 
     def __init__(
-        self, model: Mapping[str, Any], tokenize: Tokenize, spell: Spell, removed: Removed, dtype: type[Any]
+        self, model: Mapping[str, Any], ids_of: IdsOf, spell: Spell, removed: Removed, dtype: type[Any]
     ) -> None:
-        super().__init__(tokenize, spell, dtype)
+        super().__init__(ids_of, spell, dtype)
         prefix, keys = model.get("continuing_subword_prefix"), dict[bytes, int]()
         for token, token_id in model["vocab"].items():
             keys[_ROOTS[0] + token.encode()] = token_id
@@ -88,30 +90,28 @@ class PieceWords(AskedModel):
 
 
 class UnigramWords(AskedModel):
-    """Unigram over words that are normalized already."""
+    """Unigram over words that are normalized already. `paths`: None where `tokenizers` is asked about unknown ones."""
 
     write_known = staticmethod(unigram_words.write_known)
 
     def __init__(
-        self, model: Mapping[str, Any], tokenize: Tokenize, spell: Spell, removed: Removed, dtype: type[Any]
+        self, model: Mapping[str, Any], tokenize: IdsOf, spell: Spell, removed: Removed, dtype: type[Any]
     ) -> None:
-        super().__init__(tokenize, spell, dtype)
         unknown = model.get("unk_id")
         names, scores = columns_as_read(model["vocab"])
-        self._pieces, self._removed = pieces_of(names, scores, unknown or 0, split=True), removed
-        self._fallback = np.zeros(0, np.int64)
+        pieces, fallback = pieces_of(names, scores, unknown or 0, split=True), np.zeros(0, np.int64)
         if model.get("byte_fallback"):
-            self._fallback = ids_of_bytes(dict(zip(names, range(len(names)), strict=True)))
-        # a piece of several unknown characters is better than these where their scores are below 0
-        runs = unknown is not None and self._pieces.settings[0] < 0
-        self._asks = unknown is None or bool(model.get("byte_fallback") and not (runs and len(self._fallback)))
+            fallback = ids_of_bytes(dict(zip(names, range(len(names)), strict=True)))
+        self._asks = (
+            unknown is None or not joins_unknown(pieces) or bool(model.get("byte_fallback") and not len(fallback))
+        )
+        self._paths, self._removed = UnigramPaths(pieces, fallback), removed
+        self.paths = None if self._asks else self._paths
+        super().__init__(tokenize if self.paths is None else self.paths.ids_of_word, spell, dtype)
 
     def arrays(self) -> Any:
         """Return what the kernel needs, with room that no other call has."""
-        size = MAX_KEY + 1
-        path = Path(np.empty(size, np.uint8), np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64))
-        ids = np.empty(size, self.dtype)
-        return unigram_words.Model(self._pieces, self._removed, path, self._asks, self._fallback, ids)
+        return self._paths.room(MAX_KEY + 1, self.dtype, asks=self._asks, removed=self._removed)
 
 
 class PairWords(AskedModel):
@@ -120,10 +120,10 @@ class PairWords(AskedModel):
     write_known = staticmethod(pair_words.write_known)
 
     def __init__(
-        self, model: Mapping[str, Any], merges: MergedIds, tokenize: Tokenize, spell: Spell, removed: Removed,
+        self, model: Mapping[str, Any], merges: MergedIds, ids_of: IdsOf, spell: Spell, removed: Removed,
         dtype: type[Any], *, by_bytes: bool,
     ) -> None:  # fmt: skip
-        super().__init__(tokenize, spell, dtype)
+        super().__init__(ids_of, spell, dtype)
         vocabulary, suffix = model["vocab"], model.get("end_of_word_suffix") or ""
         keys: dict[bytes, int] = {}
         for token, token_id in vocabulary.items():

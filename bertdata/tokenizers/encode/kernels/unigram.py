@@ -16,7 +16,7 @@ from bertdata.tokenizers.encode.kernels.id_cache import MAX_IDS, Cache, put_ids
 from bertdata.tokenizers.encode.kernels.word_cache import NewWords, is_new
 
 NOT_ASKED, KEPT, BLANK, REFERENCE = range(4)
-"""What is known of a code point: nothing yet; what it becomes; it ends a word; `tokenizers` must be asked."""
+"""What is known of a code point: nothing yet; what it becomes; it ends a word; the normalizer must be asked."""
 BODY_SHIFT, SIZE_SHIFT = 8, 2
 MARK = "\u2581".encode()
 _MARK = (MARK[0], MARK[1], MARK[2])
@@ -131,7 +131,7 @@ def best_path(pieces: Pieces, path: Path, n: Any, out: Any) -> Any:
 def _encode(
     text: Any, start: Any, end: Any, pieces: Pieces, characters: Characters, path: Path, ids: Any
 ) -> Any:  # fmt: skip
-    """Write the ids of a word with the white space before it; returns how many, -1 to ask `tokenizers`."""
+    """Write the ids of a word with the white space before it; returns how many, -1 to ask the normalizer."""
     i: Any = start
     if text[i] in WHITESPACE:
         i += 1
@@ -156,7 +156,7 @@ class Model(NamedTuple):
 
 @inlined
 def _give_ids(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any) -> Any:
-    """Give a new word its ids; returns whether it could, without asking `tokenizers`."""
+    """Give a new word its ids; returns whether it could, without asking the normalizer."""
     count = _encode(text, start, end, model.pieces, model.characters, model.path, model.ids)
     could = 0 <= count <= MAX_IDS
     if could:
@@ -192,5 +192,5 @@ def encode_left(cache: Cache, new: NewWords, model: Model, asked: Any) -> Any:
 
 @kernel
 def encode_word(text: Any, start: int, end: int, pieces: Pieces, characters: Characters, path: Path, ids: Any) -> Any:
-    """Write the ids of a word of a text; returns how many, -1 where `tokenizers` must be asked."""
+    """Write the ids of a word of a text; returns how many, -1 where the normalizer must be asked."""
     return _encode(text, start, end, pieces, characters, path, ids)

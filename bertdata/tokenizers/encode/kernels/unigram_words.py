@@ -69,6 +69,25 @@ def _encode(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any)
 
 
 @kernel
+def encode_words(text: Any, ends: Any, model: Model, ids: Any, id_ends: Any) -> Any:
+    """Write the ids of words that follow each other in a text, as `ends` says, and where those of each end."""
+    written: Any = 0
+    start: Any = 0
+    for k in range(len(ends)):
+        size = np.int64(ends[k]) - start
+        for j in range(size):
+            model.path.word[j] = text[start + j]
+        count = best_path(model.pieces, model.path, size, model.ids)
+        if len(model.fallback) > 0:
+            count = write_bytes(model, size)
+        for j in range(count):
+            ids[written + j] = model.ids[j]
+        written += count
+        start += size
+        id_ends[k] = written
+
+
+@kernel
 def write_known(
     text: Any, begin: int, positions: Any, n_words: int, offsets: Any, row: int, stop: int, cache: Cache,
     out: Any, written: int, word_starts: Any, ends: Any, left: Any, longs: Any, window: Any, model: Model,
