@@ -191,6 +191,37 @@ class Trainers:
         return bool(0 < step == getattr(trainer, "_initial_global_step", self._begun))
 
 
+class TrainerSteps:
+    """The steps of the Trainer of transformers that reads a loader, of which there may be none.
+
+    It takes all batches of a step at once (`gradient_accumulation_steps`), and counts the step when it is done.
+    """
+
+    def __init__(self, loader: Any = None) -> None:
+        trainers = objects_of(*_TRAINER) if loader is not None else []
+        handlers = ((trainer, trainer.__dict__.get("callback_handler")) for trainer in trainers)
+        reading = (trainer for trainer, handler in handlers if handler and handler.train_dataloader is loader)
+        self._trainer = next(map(weakref.ref, reading), None)
+        self._step, self._before = -1, 0
+
+    def __reduce__(self) -> tuple[type[TrainerSteps], tuple[()]]:
+        return TrainerSteps, ()
+
+    @property
+    def _done(self) -> int | None:
+        trainer = self._trainer() if self._trainer else None
+        return None if trainer is None else int(trainer.state.global_step)
+
+    def take(self, used: int) -> None:
+        """Note how many batches were used before the one that is taken now."""
+        if (done := self._done) is not None and done != self._step:
+            self._step, self._before = done, used
+
+    def untrained(self, used: int) -> int:
+        """Return how many of the batches used are of a step that is not done, which a resumed run does once more."""
+        return used - self._before if self._done == self._step else 0
+
+
 def _lost_order(trainer: Any) -> str:
     """Return why the rows of a Trainer that goes on are not the rest of those before it; "" where they are."""
     if elsewhere := _elsewhere(trainer):

@@ -29,6 +29,7 @@ from bertdata.torch.data.frameworks import (
     GOES_BACK,
     OUT_OF_ORDER,
     EpochCalls,
+    TrainerSteps,
     accelerate_processes,
     is_divided_once_more,
     is_read_ahead_by_ray,
@@ -263,7 +264,7 @@ class ResumableLoader(DataLoader[Any]):
         if not keywords.get("in_order", True):
             raise ConfigError("in_order is False, and the order of batches is part of the state; leave it out")
         sampler.check_data(dataset)
-        self._order, self._read_ahead = sampler, False
+        self._order, self._read_ahead, self._steps = sampler, False, TrainerSteps()
         keywords["worker_init_fn"] = partial(begin_worker, keywords.get("worker_init_fn"))
         super().__init__(
             dataset, batch_sampler=sampler, collate_fn=collator or PretrainingCollator(dataset), **keywords
@@ -285,8 +286,10 @@ class ResumableLoader(DataLoader[Any]):
             with self._order.counting(), starting_workers(self.num_workers, context):
                 batches = super().__iter__()
             iteration, self._read_ahead = self._order.iteration, is_read_ahead_by_ray(self)
+            steps = self._steps = TrainerSteps(self)
 
             def used(batch: Any) -> Any:
+                steps.take(iteration.used)
                 iteration.use()
                 return batch
 
@@ -319,9 +322,17 @@ class ResumableLoader(DataLoader[Any]):
                 f"was handed out was not all used: {GIVE_THE_NUMBER}"
             )
         iteration = self._order.iteration
-        if batches is None and iteration.is_counted_inside and (loop := LightningLoop.on_loader(self)) is not None:
-            batches = max(0, iteration.used - loop.untrained)
+        if batches is None and iteration.used:
+            batches = self._used_in_steps(iteration)
         return self._order.state_dict(batches)
+
+    def _used_in_steps(self, iteration: Iteration) -> int | None:
+        """Return the batches of the steps that a framework has done, None where no step has begun."""
+        if untrained := self._steps.untrained(iteration.used):
+            return iteration.used - untrained
+        if iteration.is_counted_inside and (loop := LightningLoop.on_loader(self)) is not None:
+            return max(0, iteration.used - loop.untrained)
+        return None
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state at the next iteration; raises ConfigError as the sampler's `load_state_dict` does."""
