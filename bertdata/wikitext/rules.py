@@ -41,6 +41,8 @@ EXTENSION_TAGS = (
 """Tags that are dropped with what is between them; one that is never closed hides its line."""
 HIDDEN_TAGS = ("del", "includeonly", "references", "rp", "rt", "s", "strike")
 """Tags that are dropped with what is between them; one that is never closed hides nothing."""
+INCLUDE_ONLY = "includeonly"
+"""The one of these that hides the rest of the page where it is never closed."""
 TAGS = (*SPECIAL_TAGS, *EXTENSION_TAGS, *HIDDEN_TAGS)
 """The tags of the first pass; the kernels know a tag by its index."""
 AFTER_USE = " \t\n.,;:!?)"
@@ -107,7 +109,6 @@ PROTOCOLS = _words(
     "bitcoin geo magnet mailto matrix news sip sips sms tel urn xmpp"
 )
 """What can begin an address, before a colon (MediaWiki's `$wgUrlProtocols`)."""
-LONGEST_PROTOCOL = max(map(len, PROTOCOLS))
 URL_SPACES = "\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u202f\u205f\u3000"
 """White space beyond ASCII that ends an address (Unicode's category Zs)."""
 BREAK_TAGS = ("br",)

@@ -46,6 +46,9 @@ LINKS_AND_QUOTES = {
         "Ask the main office or the other."
     ),
     "It ends.\n\nhttps://a.org/b https://é.org/c\n\nmailto:a@b.org\n\nNote:é": "It ends.\n\nNote:é",
+    "It ends.\n\nNota:bene\n\nHTTP://a.org": "It ends.\n\nNota:bene",
+    # quote marks end an address
+    "Ask [http://a.org''the office''] or [//a.b'c''''it''' now], [sic''er''].": "Ask the office or it now, [sicer].",
 }
 
 REFERENCES_AND_TAGS = {
@@ -94,6 +97,7 @@ REFERENCES_AND_TAGS = {
     'One<ref name="x"/> of<ref name="a>b">c</ref> two <i title="c">is</i> here.': "One of two is here.",
     "__NOTOC__ It is __so__.{{DEFAULTSORT:X}}": "It is __so__.",
     "<noinclude>Shown.</noinclude><includeonly>Hidden.</includeonly>": "Shown.",
+    "Shown.<includeonly />\n\nShown <includeonly>never.\n\nNor this.": "Shown.\n\nShown",
     "The -{zh-cn:软件;zh-tw:軟體}- and -{text}- run.": "The 软件 and text run.",
     "Soft\u00adware\u200b has\u00a0spaces.": "Software has spaces.",
 }

@@ -36,7 +36,7 @@ from bertdata.sources.wikipedia.dump.ranges import (
 from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
 from bertdata.wikitext.mediawiki.language import language_of
 
-REVISION = 10
+REVISION = 11
 _REJECTS = re.compile(r"-\d{5,}\.jsonl$")
 _INDEX = re.compile(r"-multistream-index\d*\.txt(-p\d+p\d+)?(\.bz2)?$")
 

@@ -27,7 +27,17 @@ _LOOSE = _SPACE | _PAUSE | _HYPHEN | _SLASH | _DASH
 
 
 @inlined
-def finish_kernel(text: Bytes, size: int, work: Bytes, out: Bytes, tokens: Ints, words: Bytes) -> Int:
+def finish_kernel(
+    text: Bytes,
+    size: int,
+    work: Bytes,
+    out: Bytes,
+    tokens: Ints,
+    words: Bytes,
+    table: Ints,
+    blob: Bytes,
+    scratch: Bytes,
+) -> Int:
     """Write the paragraphs of text[:size] to out, cleaned up; returns the bytes written, at most size.
 
     `work` holds one paragraph and `tokens` its tokens: both have room for size + 1 items.
@@ -52,7 +62,7 @@ def finish_kernel(text: Bytes, size: int, work: Bytes, out: Bytes, tokens: Ints,
         n = _strip(out, start, n, _SPACES)
         if verse:
             n = _strip(out, start, _break_lines(out, start, n), _BLANKS)
-        if not _has_word(out, start, n, words) or _are_only_urls(out, start, n):
+        if not _has_word(out, start, n, words) or _are_only_urls(out, start, n, table, blob, scratch):
             n = begin
     return n
 
@@ -123,16 +133,13 @@ def _has_word(out: Bytes, begin: int, end: int, words: Bytes) -> bool:
 
 
 @inlined
-def _are_only_urls(out: Bytes, begin: int, end: int) -> bool:
+def _are_only_urls(out: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> bool:
     """Tell whether out[begin:end] is addresses with a space between them."""
     while True:
-        i = begin
-        while i < end and char.is_letter(out[i]):
-            i += 1
-        if not (3 <= i - begin <= rules.LONGEST_PROTOCOL and i + 1 < end and out[i] == char.COLON):
+        begin = common.end_of_protocol(out, begin, end, table, blob, scratch)
+        if begin < 0:
             return False
-        i += 1
-        begin, printable = i, True
+        i, printable = begin, True
         while i < end and not _BLANKS[out[i]]:
             printable = printable and char.SPACE < out[i] < PLACEHOLDER
             i += 1

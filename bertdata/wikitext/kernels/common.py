@@ -18,6 +18,7 @@ from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined, plain
 from bertdata.wikitext import rules
+from bertdata.wikitext.kernels import buffers
 
 Ints = Any  # an array of int64
 
@@ -182,6 +183,45 @@ def tag_name(text: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
 
 
 @inlined
+def end_of_protocol(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
+    """Return the end of the `http:` that an address at `begin` begins with, -1 where it begins with no protocol."""
+    length = tag_name(text, begin, end, scratch)
+    colon = begin + length
+    if colon >= end or text[colon] != char.COLON or lookup(table, blob, PROTOCOL, scratch, 0, length) < 0:
+        return -1
+    return colon + 1
+
+
+@inlined
+def end_of_url(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
+    """Return where the address of an external link ends, -1 where none begins."""
+    slashes = begin + 1 < end and text[begin] == char.SLASH and text[begin + 1] == char.SLASH
+    i = begin if slashes else end_of_protocol(text, begin, end, table, blob, scratch)
+    if i < 0:
+        return i
+    if i + 1 < end and text[i] == char.SLASH and text[i + 1] == char.SLASH:
+        i = _end_of_ipv6(text, i + 2, end)
+    while i < end and not _ENDS_URL[text[i]]:
+        length = 1
+        if text[i] >= 128:
+            code, length = utf8.decode(text, i, end)
+            if is_one_of(code, URL_SPACES):
+                break
+        i += length
+    return i
+
+
+@inlined
+def _end_of_ipv6(text: Bytes, begin: int, end: int) -> Int:
+    """Return where a host such as `[2001:db8::1]` ends, `begin` where none is."""
+    i = begin + 1
+    while i < end and _IPV6[text[i]]:
+        i += 1
+    closed = i < end and text[i] == char.RIGHT_BRACKET and text[begin] == char.LEFT_BRACKET
+    return i + 1 if closed and i > begin + 1 else begin
+
+
+@inlined
 def placeholder_fits(text: Bytes, begin: int, end: int) -> bool:
     """Tell whether a construct dropped after text[begin:end] leaves a placeholder (see `placeholder_after`)."""
     return end <= begin or is_one_of(utf8.decode_last(text, begin, end)[0], _BEFORE_PLACEHOLDER)
@@ -196,5 +236,7 @@ def write_placeholder(out: Bytes, n: int) -> Int:
     return n
 
 
+URL_SPACES, _IPV6 = codes(rules.URL_SPACES), buffers.flags(b"0123456789abcdefABCDEF:.")
+_ENDS_URL = buffers.flags(b' \t\n\x0b\x0c\r[]<>"')
 _BEFORE_PLACEHOLDER = codes(rules.BEFORE_PLACEHOLDER)
 WHITE_SPACE = codes("".join(character for character in map(chr, range(1 << 16)) if character.isspace()))

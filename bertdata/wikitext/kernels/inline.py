@@ -83,30 +83,12 @@ def inline_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, 
 @inlined
 def _external_link(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes, scratch: Bytes) -> tuple[Int, Int]:
     """Return where the label of an external link begins and ends; -1 twice if this is not a link."""
-    i = begin + 1
-    if i + 1 < limit and text[i] == char.SLASH and text[i + 1] == char.SLASH:
-        i += 2
-    else:
-        length = common.tag_name(text, i, limit, scratch)
-        i += length + 1
-        if i > limit or text[i - 1] != char.COLON:
-            return -1, -1
-        if common.lookup(table, blob, common.PROTOCOL, scratch, 0, length) < 0:
-            return -1, -1
-        if i + 1 < limit and text[i] == char.SLASH and text[i + 1] == char.SLASH:
-            i += 2
-    if text[i - 1] == char.SLASH and text[i - 2] == char.SLASH:
-        i = _end_of_ipv6(text, i, limit)
-    while i < limit and not _ENDS_URL[text[i]]:
-        length = 1
-        if text[i] >= 128:
-            code, length = utf8.decode(text, i, limit)
-            if common.is_one_of(code, _URL_SPACES):
-                break
-        i += length
+    i = common.end_of_url(text, begin + 1, limit, table, blob, scratch)
+    if i < 0:
+        return -1, -1
     while i < limit:
         code, length = utf8.decode(text, i, limit)
-        if code != char.SPACE and code != char.TAB and not common.is_one_of(code, _URL_SPACES):
+        if code != char.SPACE and code != char.TAB and not common.is_one_of(code, common.URL_SPACES):
             break
         i += length
     label = i
@@ -119,16 +101,6 @@ def _external_link(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes
             return -1, -1
         i += 1
     return (label, i) if i < limit and text[i] == char.RIGHT_BRACKET else (-1, -1)
-
-
-@inlined
-def _end_of_ipv6(text: Bytes, begin: int, limit: int) -> Int:
-    """Return where a host such as `[2001:db8::1]` ends, `begin` where none is."""
-    i = begin + 1
-    while i < limit and _IPV6[text[i]]:
-        i += 1
-    closed = i < limit and text[i] == char.RIGHT_BRACKET and text[begin] == char.LEFT_BRACKET
-    return i + 1 if closed and i > begin + 1 else begin
 
 
 @inlined
@@ -268,9 +240,7 @@ _SHORTEST_HIDING = len("<b display:none>") - 1
 _WIDE_UNDERSCORE = ord(rules.SWITCH_EDGES[1])
 _WIDE = common.word(rules.SWITCH_EDGES[1])
 _ODD_SPACES, _INVISIBLE = common.codes(rules.ODD_SPACES), common.codes(rules.INVISIBLE)
-_URL_SPACES, _IPV6 = common.codes(rules.URL_SPACES), buffers.flags(b"0123456789abcdefABCDEF:.")
 _WINDOWS = np.array([ord(bytes([byte]).decode("cp1252", "replace")) for byte in range(0x80, 0xA0)], np.int64)
-_ENDS_URL = buffers.flags(b' \t\n\x0b\x0c\r[]<>"')
 _next_in_label = buffers.scanner(b"[]\n")
 _next_special = buffers.scanner(
     b"[<&_" + bytes(mark.encode()[0] for mark in rules.ODD_SPACES + rules.INVISIBLE + rules.SWITCH_EDGES[1:])

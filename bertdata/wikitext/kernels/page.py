@@ -55,5 +55,5 @@ def page_kernel(
     if min(first.size, second.size, third.size) < 2 * size + 64 or bars.size < 2 * size + 64:
         return GROW_PROSE
     size = inline.inline_kernel(third, size, second, table, blob, scratch)
-    tags_state[SIZE] = cleanup.finish_kernel(second, size, third, first, bars, words)
+    tags_state[SIZE] = cleanup.finish_kernel(second, size, third, first, bars, words, table, blob, scratch)
     return DONE

@@ -105,7 +105,7 @@ def lines_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, s
             line, line_end = body, end
         n = copy(text, line, line_end, out, n)
         if quotes:
-            n = _strip_quotes_of_lines(out, line_start, n)
+            n = _strip_quotes_of_lines(out, line_start, n, table, blob, scratch)
     return n
 
 
@@ -230,12 +230,12 @@ def _section(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratc
 
 
 @inlined
-def _strip_quotes_of_lines(out: Bytes, begin: int, end: int) -> Int:
+def _strip_quotes_of_lines(out: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
     """Take the bold and italic marks out of each line of verse of out[begin:end] in place; returns its new end."""
     n = begin
     while True:
         line_end = find(out, begin, end, LINE_BREAK)
-        n = copy(out, begin, _strip_quotes(out, begin, line_end), out, n)
+        n = copy(out, begin, _strip_quotes(out, begin, line_end, table, blob, scratch), out, n)
         if line_end == end:
             return n
         out[n] = LINE_BREAK
@@ -244,7 +244,7 @@ def _strip_quotes_of_lines(out: Bytes, begin: int, end: int) -> Int:
 
 
 @inlined
-def _strip_quotes(out: Bytes, begin: int, end: int) -> Int:
+def _strip_quotes(out: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
     """Take the bold and italic marks out of the line out[begin:end] in place; returns its new end."""
     bold = italic = 0
     i = begin
@@ -258,7 +258,7 @@ def _strip_quotes(out: Bytes, begin: int, end: int) -> Int:
             italic += run == 2 or run >= 5
         i += run
     apostrophe = _bold_that_is_an_apostrophe(out, begin, end) if bold % 2 and italic % 2 else -1
-    n = i = begin
+    n = i = written = begin  # written: the end of what the last marks left
     while i < end:
         quote = find(out, i, end, char.APOSTROPHE)
         n = copy(out, i, quote, out, n)
@@ -269,8 +269,21 @@ def _strip_quotes(out: Bytes, begin: int, end: int) -> Int:
         for _ in range(apostrophes):
             out[n] = char.APOSTROPHE
             n += 1
+        if run >= 2 and _ends_with_address(out, written, n, table, blob, scratch):
+            out[n] = char.SPACE
+            n += 1
+        written = n if run >= 2 else written
         i = quote + run
     return n
+
+
+@inlined
+def _ends_with_address(out: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> bool:
+    """Tell whether out[begin:end] ends inside the address of an external link, which quote marks end."""
+    bracket = end - 1
+    while bracket >= begin and out[bracket] != char.LEFT_BRACKET:
+        bracket -= 1
+    return bool(bracket >= begin and common.end_of_url(out, bracket + 1, end, table, blob, scratch) == end)
 
 
 @inlined

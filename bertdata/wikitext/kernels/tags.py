@@ -25,6 +25,7 @@ from bertdata.wikitext.kernels.common import ASK_TAG, CUT_REFERENCE, DONE, GROW_
 READ, WRITTEN, MET, UNCLOSED, ROW, BEGIN, END, PLACEHOLDER_FITS, CLOSED_AT, STATE_SIZE = range(10)
 # what becomes of a tag: code & 7; the rest of the code is a number that is the tag's own
 DROP, EXTENSION, BLOCK, CODE, REFERENCE, FORMULA, ASKED = range(7)
+_INCLUDE_ONLY = rules.TAGS.index(rules.INCLUDE_ONLY)
 
 
 @inlined
@@ -98,6 +99,7 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
                 fits = parts = False
                 state[UNCLOSED] |= bit
                 position = find(text, end, size, char.NEWLINE) if EXTENSION <= kind <= CODE else end
+                position = size if number == _INCLUDE_ONLY else position
             else:
                 position = find(text, close, size, char.GREATER_THAN) + 1
                 asked = kind == ASKED or (kind == CODE and _is_inline(text, name_end, end))

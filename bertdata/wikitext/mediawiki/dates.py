@@ -17,18 +17,19 @@ Calendar = Mapping[str, Sequence[str]]
 """The names of months and days: `months`, `genitive`, `short`, `days` from Sunday on, `short_days`; others' months."""
 _ENGLISH_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _ENGLISH_MONTHS = [name.lower() for name in calendar.month_name]
-_NAMED = r"(?P<name>[A-Za-z]{3,9})\.?"
+_NAMED = r"(?P<name>[A-Za-z]{3,9})"
+_YEAR = r"(?P<year>\d{1,4})"
+"""A year; one below 100 that is not written with four digits is of the last century or of this one, as PHP has it."""
 _FORMS = (
-    r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})",
+    rf"{_YEAR}-(?P<month>\d{{1,2}})-(?P<day>\d{{1,2}})",
     r"(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})",
     r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})",
     r"(?P<year>\d{4})-(?P<month>\d{1,2})",
-    rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[ -]?{_NAMED},?[ -](?P<year>\d{{4}})",
-    rf"{_NAMED} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})",
-    rf"(?P<year>\d{{4}})[ -]{_NAMED}[ -](?P<day>\d{{1,2}})",
-    rf"{_NAMED},? (?P<year>\d{{4}})",
+    rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[ .-]*{_NAMED}[ .-]*{_YEAR}",
+    rf"{_NAMED}[ .]*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[ .,]+{_YEAR}",
+    rf"{_NAMED}[ .-]*(?P<year>\d{{4}})",
     r"(?P<day>\d{1,2})[.-](?P<month>\d{1,2})[.-](?P<year>\d{4})",
-    r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})",
+    rf"(?P<month>\d{{1,2}})/(?P<day>\d{{1,2}})/{_YEAR}",
     r"(?P<year>\d{4})-?W(?P<week>\d{2})(?:-?(?P<week_day>[0-7]))?",
     r"(?P<year>\d{4})-?(?P<year_day>\d{3})",
 )
@@ -47,6 +48,7 @@ _CHANGE = (
 )
 _SECONDS_FROM_1970 = r"@(-?\d{1,10})"
 _LONGEST_FORMAT = 6000
+_LAST_CENTURY_FROM = 70
 
 
 def read_date(text: str) -> datetime.datetime | None:
@@ -96,6 +98,8 @@ def _read_day(text: str) -> datetime.datetime | None:
             continue
         parts = match.groupdict()
         year = int(parts["year"])
+        if year < 100 and len(parts["year"]) < 4:
+            year += 1900 if year >= _LAST_CENTURY_FROM else 2000
         try:
             if parts.get("year_day"):
                 return datetime.datetime(year, 1, 1) + datetime.timedelta(days=int(parts["year_day"]) - 1)
@@ -217,7 +221,7 @@ _WORDS: dict[str, Callable[[datetime.datetime, Calendar], str]] = {
     "P": lambda when, _: "+00:00",
     "a": lambda when, _: "am" if when.hour < 12 else "pm",
     "A": lambda when, _: "AM" if when.hour < 12 else "PM",
-    "c": lambda when, _: f"{when:%Y-%m-%dT%H:%M:%S}+00:00",
+    "c": lambda when, _: f"{when.isoformat(timespec='seconds')}+00:00",
     "r": lambda when, _: (
         f"{_ENGLISH_DAYS[when.weekday()]}, {when.day:02} "
         f"{_ENGLISH_MONTHS[when.month][:3].capitalize()} {when.year:04} {when:%H:%M:%S} +0000"

@@ -105,11 +105,13 @@ def _as_float(number: str) -> str:
 def _without_exponent(number: str) -> str:
     """Write a number that has an exponent without it, to three decimals, as MediaWiki's formatter does.
 
-    >>> _without_exponent("1.5e3"), _without_exponent("-2E-2")
-    ('1500', '-0.02')
+    >>> _without_exponent("1.5e3"), _without_exponent("-2E-2"), _without_exponent("1.0E+25")
+    ('1500', '-0.02', '10000000000000000000000000')
     """
     value = float(number)
     if abs(value) >= 10.0**_LARGEST_POWER:
         return number
-    text = f"{value:.3f}"
+    from decimal import Decimal
+
+    text = f"{Decimal(repr(value)):.3f}"
     return text.rstrip("0").rstrip(".")

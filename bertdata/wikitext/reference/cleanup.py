@@ -16,8 +16,8 @@ _PARAGRAPH_BREAK = re.compile(r"\n[ \n]*\n")
 _LINE_BREAKS = re.compile(rf" ?{LINE_BREAK}[ {LINE_BREAK}]*+")
 _SPACE_RUN = re.compile(r"[ \n]{2,}|\n")
 _WORD = re.compile("[^\\W\U00010000-\U0010ffff]")
-_URL = rf"[A-Za-z]{{3,{rules.LONGEST_PROTOCOL}}}:(?://[^ \n]++|[!-~]++)"
-_ONLY_URLS = re.compile(f"(?>{_URL})(?: (?>{_URL}))*+")
+_URL = rf"(?:{'|'.join(rules.PROTOCOLS)}):(?://[^ \n]++|[!-~]++)"
+_ONLY_URLS = re.compile(f"(?>{_URL})(?: (?>{_URL}))*+", re.IGNORECASE | re.ASCII)
 
 
 def finish(text: str) -> str:

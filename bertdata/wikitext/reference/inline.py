@@ -17,11 +17,12 @@ from bertdata.wikitext.switches import switches_of
 
 UNKNOWN = language_of("")
 
-_EXTERNAL_LINK = (
+LINKED_ADDRESS = (
     rf"\[(?:(?:{'|'.join(rules.PROTOCOLS)}):(?://)?|//)(?:(?<=//)\[[0-9a-f:.]++\])?"
     rf"[^\s\[\]<>\"{rules.URL_SPACES}]*+"
-    rf"[ \t{rules.URL_SPACES}]*+(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]*+\])*+)\]"
 )
+"""An external link as far as its label."""
+_EXTERNAL_LINK = rf"{LINKED_ADDRESS}[ \t{rules.URL_SPACES}]*+(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]*+\])*+)\]"
 _TAG = (
     rf"(?P<break></?[ ]?(?:{'|'.join(rules.BREAK_TAGS)})(?:[^\w<>][^<>]*+)?>)"
     rf"|(?P<block></?(?:{'|'.join(rules.BLOCK_TAGS)})(?:[\s/][^<>]*+)?>)"

@@ -11,10 +11,12 @@ import re
 from bertdata.wikitext import rules
 from bertdata.wikitext.mediawiki.folding import fold_title
 from bertdata.wikitext.mediawiki.site_config import SECTIONS_OF_NOTES, SECTIONS_WITHOUT_PROSE
+from bertdata.wikitext.reference.inline import LINKED_ADDRESS
 from bertdata.wikitext.rules import LINE_BREAK, PARAGRAPH_BREAK, PLACEHOLDER
 
 _SENTENCE_ENDS = frozenset(rules.SENTENCE_ENDS)
 _QUOTES = re.compile("''+")
+_ADDRESS = re.compile(LINKED_ADDRESS, re.IGNORECASE | re.ASCII)
 _TAG = re.compile("<[^<>]*+>")
 _BLOCK_TAG = re.compile(
     rf"<(?:(?P<begins>{'|'.join(rules.BEGINS_BLOCK)})|{'|'.join(rules.ENDS_BLOCK)})(?!\w)", re.IGNORECASE | re.ASCII
@@ -82,15 +84,26 @@ def strip_quotes(line: str) -> str:
 
     >>> strip_quotes("The '''Beatles''''s album and L'''Oréal'' text.")
     "The Beatles's album and L'Oréal text."
+    >>> strip_quotes("[http://example.org''Title''] and [sic''er'']")  # the marks end an address
+    '[http://example.org Title] and [sicer]'
     """
     texts, runs = _QUOTES.split(line), [len(run) for run in _QUOTES.findall(line)]
     bold, italic = sum(run != 2 for run in runs), sum(run == 2 or run >= 5 for run in runs)
     apostrophe = _bold_that_is_an_apostrophe(texts, runs) if bold % 2 and italic % 2 else -1
     out = [texts[0]]
     for index, run in enumerate(runs):
-        out.append("'" * (run - 5 if run > 5 else (run == 4) + (index == apostrophe)))
+        apostrophes = "'" * (run - 5 if run > 5 else (run == 4) + (index == apostrophe))
+        out.append(apostrophes)
+        if _ends_with_address(texts[index] + apostrophes):
+            out.append(" ")
         out.append(texts[index + 1])
     return "".join(out)
+
+
+def _ends_with_address(text: str) -> bool:
+    """Tell whether a text ends inside the address of an external link."""
+    address = _ADDRESS.match(text, max(text.rfind("["), 0))
+    return address is not None and address.end() == len(text)
 
 
 def _bold_that_is_an_apostrophe(texts: list[str], runs: list[int]) -> int:

@@ -100,6 +100,8 @@ def take_out_tags(source: str) -> str:
             if name in rules.EXTENSION_TAGS:
                 line_end = source.find("\n", end)
                 position = len(source) if line_end < 0 else line_end
+            elif name == rules.INCLUDE_ONLY:
+                position = len(source)
     out.append(source[position:])
     return "".join(out)
 

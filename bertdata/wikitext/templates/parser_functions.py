@@ -76,7 +76,8 @@ def render_parser_function(head: str, arguments: list[str], title: str, language
     function = FUNCTIONS.get(names.id_of(name.strip()) or "")
     if function is None or not (colon or is_variable(name, language)):
         return None
-    return function(Call(first.strip(), [argument.strip() for argument in arguments], title, language))
+    page = "" if colon else title  # `{{PAGENAME:}}` names no page
+    return function(Call(first.strip(), [argument.strip() for argument in arguments], page, language))
 
 
 def is_variable(name: str, language: Language) -> bool:

@@ -42,6 +42,7 @@ PIECES = [
         ": ",
     ),
     *("; ", "(", ")", ",", ".", ";", '"', "[http://a.b c]", "[//a ", "[mailto:x", "http://x", "convert|1|km|mi"),
+    *("[http://a.b", "<includeonly>", "</includeonly>", "Nota:bene"),
     *(
         "convert|",
         "1/0",

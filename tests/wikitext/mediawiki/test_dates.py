@@ -32,6 +32,12 @@ from bertdata.wikitext.mediawiki.language import language_of
         ("2020-W10-4", "2020-03-05T00:00:00"),
         ("2020-065", "2020-03-05T00:00:00"),
         ("2023-02-29", "2023-03-01T00:00:00"),
+        ("850-3-4", "0850-03-04T00:00:00"),
+        ("4 March 850", "0850-03-04T00:00:00"),
+        ("March 4, 0050", "0050-03-04T00:00:00"),
+        ("4.-Mar 69", "2069-03-04T00:00:00"),
+        ("Mar. 4,70", "1970-03-04T00:00:00"),
+        ("3/4/7", "2007-03-04T00:00:00"),
     ],
 )
 def test_a_date_that_is_given_is_read(text: str, iso: str) -> None:
@@ -53,6 +59,9 @@ def test_a_date_that_is_given_is_read(text: str, iso: str) -> None:
         "Brumaire 5, 2020",
         "+1 day",
         "Marchy 5, 2020",
+        "5 March, 2020",
+        "2020 March 5",
+        "March 850",
     ],
 )
 def test_a_date_by_the_clock_and_no_date_are_not_read(text: str) -> None:
@@ -85,6 +94,12 @@ def test_a_date_is_written_in_the_words_of_the_language(language: str, pattern: 
     when, wiki = read_date("2020-03-05 14:30"), language_of(language)
     assert when is not None
     assert write_date(when, pattern, wiki.calendar, wiki.numbers) == text
+
+
+def test_a_year_before_1000_has_four_digits() -> None:
+    when, wiki = read_date("850-3-4 12:00"), language_of("en")
+    assert when is not None
+    assert write_date(when, "c Y", wiki.calendar, wiki.numbers) == "0850-03-04T12:00:00+00:00 0850"
 
 
 def test_a_name_that_a_language_lacks_is_that_of_the_next() -> None:

@@ -95,6 +95,7 @@ def test_a_function_of_text_gives_text(call: str, text: str) -> None:
 @pytest.mark.parametrize("name", ["PAGENAME", "FULLPAGENAME", "BASEPAGENAME", "SUBPAGENAME"])
 def test_a_name_of_the_page_is_its_title(name: str) -> None:
     assert rendered(name, "Salt") == "Salt"
+    assert not rendered(name + ":", "Salt")
 
 
 def test_every_function_that_is_listed_gives_text_and_no_other_does() -> None:
