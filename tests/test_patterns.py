@@ -16,11 +16,14 @@ import pytest
 
 from bertdata.curation.words import reference as words
 from bertdata.sources.books import archive_terms
+from bertdata.wikitext.mediawiki.language import language_of
+from bertdata.wikitext.templates import english_names
 from bertdata.wikitext.templates.convert import _LONGEST_RANGE
 from tests.growth import Repetition, assert_linear, every_repetition, some_repetitions
 from tests.patterns import METHODS, ROOT, Found, Unknown, expressions, texts_of
 
 EXAMPLES: dict[str, list[Any]] = {
+    "bertdata.wikitext.templates.english_names": [english_names._modifiers(language_of("ru"))],
     "bertdata.beam.runner_flags: _LOCAL_MASTER.get": [re.compile(r"\[(local|auto)\]"), re.compile(r"local(\[.+\])?")],
     "bertdata.curation.words.reference: f'(?:[": [words._address()],
     "bertdata.documents.document: border": [re.compile(r"\n[^\S\n]*\n\s*"), re.compile(r"\n+")],

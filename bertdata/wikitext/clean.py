@@ -103,7 +103,7 @@ def clean_wikitext(
     if variant:
         _check_variant(variant, templates)
     data = source.encode("utf-8", "surrogatepass")
-    page = PageContext(title, namespaces, templates, PageExpansions(data), variant, keep_lists)
+    page = PageContext(title, namespaces, templates, PageExpansions(data, title), variant, keep_lists)
     prose = _clean(data, page, drops, compiled)
     return None if prose is None else prose.decode("utf-8", "surrogatepass")
 
@@ -153,7 +153,7 @@ def clean_utf8(
                 offset=error.start,
                 title=title or None,
             ) from error
-    expansions = PageExpansions(source)
+    expansions = PageExpansions(source, title)
     prose = _clean(source, PageContext(title, namespaces, templates, expansions, variant, keep_lists), drops, compiled)
     if left_out is not None and prose is not None and expansions.over_budget:
         left_out[OVER_BUDGET] += expansions.over_budget

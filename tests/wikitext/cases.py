@@ -41,7 +41,7 @@ LINKS_AND_QUOTES = {
     "The [[Barn (building){{!}}old barn]] and {{nowrap|the [[fox{{!}}foxes]]}}, a{{!}}b.": (
         "The old barn and the foxes, a|b."
     ),
-    "The {{nowrap|fox{{!}}es}} ran.": "The foxes ran.",
+    "The {{nowrap|fox{{!}}es}} ran.": "The fox|es ran.",
     "Ask the [http://example.org/a\u3000main office] or [http://[2001:db8::1]/ the other].": (
         "Ask the main office or the other."
     ),

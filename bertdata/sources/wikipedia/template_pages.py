@@ -27,7 +27,7 @@ from bertdata.wikitext.templates.page_table import Entry, entry, gather, with_pa
 from bertdata.wikitext.templates.table import Templates
 from bertdata.wikitext.templates.table import templates_of as known_templates
 
-REVISION = 4
+REVISION = 5
 _TEMPLATE_NAMESPACE = 10
 _SCHEMA = pa.schema([(name, pa.string()) for name in ("wiki", *Entry._fields)])
 

@@ -73,8 +73,12 @@ def brackets_kernel(
                     i += run
                 continue
             in_call = depth and frames[depth - 1, walk.KIND] == walk.CALL
-            if end == i + 3 and text[i + 2] == char.EXCLAMATION_MARK and not in_call:
-                n = _write_bar(out, n, bars, frames, state)
+            if end == i + 3 and text[i + 2] == char.EXCLAMATION_MARK:
+                if in_call:
+                    out[n] = char.BAR
+                    n += 1
+                else:
+                    n = _write_bar(out, n, bars, frames, state)
                 i = end + 2
                 continue
             last_bar, bar = first_bar, buffers.find(text, i + 2, end, char.BAR)

@@ -98,8 +98,8 @@ class _Walk:
             elif kind in ("name", "arguments"):
                 arguments = token["arguments"]
                 parts = arguments[1:].split("|") if arguments else []
-                if token["name"] == "!" and not arguments and not (stack and stack[-1].kind == "{{"):
-                    self.bar()
+                if token["name"] == "!" and not arguments:
+                    self.bar(parts=not (stack and stack[-1].kind == "{{"))
                 else:
                     self.template(token["name"], parts, text[position : position + MOST_PASSED + 2])
             elif kind == "open_braces":
@@ -137,9 +137,9 @@ class _Walk:
         if text:
             self.out.append(text)
 
-    def bar(self) -> None:
-        """Write a bar, which parts the arguments of a call, and the target and the label of a link."""
-        if self.stack:
+    def bar(self, *, parts: bool = True) -> None:
+        """Write a bar, which parts the arguments of a call, and the target and the label of a link, if it parts any."""
+        if self.stack and parts:
             self.stack[-1].bars.append(len(self.out))
         self.out.append("|")
 

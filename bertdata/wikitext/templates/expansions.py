@@ -25,14 +25,15 @@ Key = tuple[str, frozenset[tuple[str, str]]]
 class PageExpansions:
     """The share of each call of a page in its budget, and the texts of those that were expanded.
 
-    `over_budget` is how many different calls took more, and so print nothing.
+    `title` is that of the page, `over_budget` is how many different calls took more, and so print nothing.
 
     >>> PageExpansions(b"{{a|b}} {{a|b}} {{a|c}}").share
     500000
     """
 
-    def __init__(self, source: bytes = b"") -> None:
+    def __init__(self, source: bytes = b"", title: str = "") -> None:
         self._source = source
+        self.title = title
         self.texts: dict[Key, str | None] = {}
         self.over_budget = 0
 

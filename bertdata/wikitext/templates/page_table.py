@@ -5,16 +5,15 @@ What `templates/table` knows by name comes first, a user's own templates before 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from bertdata.wikitext.mediawiki.folding import fold_prefix, fold_template, folded_prefixes
+from bertdata.wikitext.mediawiki.folding import fold_template
 from bertdata.wikitext.mediawiki.language import Language
 from bertdata.wikitext.mediawiki.page_kinds import page_kinds
-from bertdata.wikitext.templates import pages
+from bertdata.wikitext.templates import english_names, pages
 from bertdata.wikitext.templates.convert import Arguments
 from bertdata.wikitext.templates.expansions import Key, OnPage, PageExpansions, key_of
 from bertdata.wikitext.templates.factories import Handler, nothing
@@ -25,10 +24,6 @@ from bertdata.wikitext.templates.unknown import is_silent
 
 is_known = BUILT_IN.carries_text
 TEXT, SILENT, REDIRECT = "text", "silent", "redirect"
-_ENGLISH_NAMESPACES = {4: "wikipedia", 10: "template", 12: "help", 14: "category"}
-"""The namespaces by which links and calls of a template page are told apart."""
-_LINK_PREFIX = re.compile(r"\[\[\s*+([^\[\]{}|:\n]{1,60}):")
-_CALL_PREFIX = re.compile(r"\{\{(?!\{)\s*+([^\[\]{}|:\n]{1,60}):")
 _LONGEST_NAME, _MOST_EXPANSIONS, _DEEPEST, _MOST_REDIRECTS = 100, 200, 20, 3
 
 
@@ -57,10 +52,10 @@ def entry(title: str, source: str, redirect: str | None, language: Language = UN
     if redirect is not None:
         return Entry(name, REDIRECT, _name(redirect))
     text = pages.included(source)
-    text = text and in_english_namespaces(text, language)
+    text = text and english_names.in_english_namespaces(text, language)
     if text is None or pages.is_silent_page(text):
         return Entry(name, SILENT, "") if "{{{" in source else None
-    text = pages.in_english(pages.without_categories(text), language)
+    text = english_names.in_english(pages.without_categories(text), language)
     try:
         PageTemplate.parse(text)
     except NotSimpleError:
@@ -71,30 +66,6 @@ def entry(title: str, source: str, redirect: str | None, language: Language = UN
 def _name(title: str) -> str:
     name = fold_template(title.partition(":")[2].strip())
     return "" if ":" in name else name
-
-
-def in_english_namespaces(text: str, language: Language) -> str:
-    """Return what a template adds with the English names of namespaces, that of templates left out of calls.
-
-    >>> from bertdata.wikitext.mediawiki.language import language_of
-    >>> in_english_namespaces("{{Šablóna:Ink|a}}[[Kategória:Words]] [[b: c]]", language_of("sk"))
-    '{{Ink|a}}[[category:Words]] [[b: c]]'
-    """
-    names = _english_names(language)
-    text = _LINK_PREFIX.sub(lambda link: f"[[{names.get(fold_prefix(link[1]), link[1])}:", text)
-    return _CALL_PREFIX.sub(lambda call: "{{" if names.get(fold_prefix(call[1])) == "template" else call[0], text)
-
-
-@lru_cache(maxsize=64)
-def _english_names(language: Language) -> Mapping[str, str]:
-    """Return from a folded name of a namespace, in a wiki's language or in English, to its English name."""
-    return {
-        prefix: english
-        for number, english in _ENGLISH_NAMESPACES.items()
-        for prefix in folded_prefixes(
-            [english, *(name.replace("$1", "Wikipedia") for name in language.namespaces.get(number, ()))]
-        )
-    }
 
 
 def gather(entries: Iterable[Entry]) -> list[Entry]:
@@ -186,9 +157,9 @@ class PageHandler(OnPage):
         """Return the text of a call on a page, None where it would take more than the call's share of its budget."""
         key = key_of(self.name, arguments)
         if key not in expansions.texts:
-            work = Work(expansions.share)
+            expansion = _Expansion(self.texts, Work(expansions.share), self.language, expansions.title)
             try:
-                expansions.texts[key] = _Expansion(self.texts, work, self.language).render(self.name, arguments)
+                expansions.texts[key] = expansion.render(self.name, arguments)
             except OverBudgetError:
                 expansions.texts[key] = None
                 expansions.over_budget += 1
@@ -198,11 +169,14 @@ class PageHandler(OnPage):
 class _Expansion:
     """The expansion of one call: all templates that it calls may be expanded so many times, and nested so deep.
 
-    A text is remembered with how many expansions it took, and how deep.
+    A text is remembered with how many expansions it took, and how deep. A template that calls itself, by way of others,
+    too, prints nothing there, as on a wiki; a text with such a call is not remembered.
     """
 
-    def __init__(self, texts: Mapping[str, str], work: Work, language: Language) -> None:
-        self.texts, self.work, self.language = texts, work, language
+    def __init__(self, texts: Mapping[str, str], work: Work, language: Language, title: str) -> None:
+        self.texts, self.work, self.language, self.title = texts, work, language, title
+        self.expanding: list[str] = []
+        self.loops = 0
         self.left, self.depth, self.deepest = _MOST_EXPANSIONS, 0, 0
         self.remembered: dict[Key, tuple[str | None, int, int]] = {}
 
@@ -214,6 +188,10 @@ class _Expansion:
         if self.left <= 0 or self.depth == _DEEPEST or name not in self.texts:
             self.left -= 1
             return None
+        source = self.texts[name]
+        if source in self.expanding:
+            self.loops += 1
+            return None
         key = key_of(name, arguments)
         self.work.spend(1, sum(map(len, arguments.values())))
         if key in self.remembered:
@@ -222,12 +200,14 @@ class _Expansion:
                 self.left -= expansions
                 self.deepest = max(self.deepest, self.depth + levels)
                 return text
-        before, deepest, self.deepest = self.left, self.deepest, self.depth + 1
+        before, loops, deepest, self.deepest = self.left, self.loops, self.deepest, self.depth + 1
         self.left -= 1
         self.depth += 1
-        text = _parsed(self.texts[name]).expand(arguments, self.render, self.work, self.language)
+        self.expanding.append(source)
+        text = _parsed(source).expand(arguments, self.render, self.work, self.language, self.title)
+        self.expanding.pop()
         self.depth -= 1
-        if self.left >= 0 and self.deepest <= _DEEPEST:
+        if self.loops == loops and self.left >= 0 and self.deepest <= _DEEPEST:
             self.remembered[key] = text, before - self.left, self.deepest - self.depth
         self.deepest = max(self.deepest, deepest)
         return text

@@ -22,9 +22,7 @@ from bertdata.wikitext.templates.parser_functions import (
     FUNCTIONS,
     UNKNOWN,
     is_variable,
-    known_functions,
     render_parser_function,
-    without_modifier,
 )
 
 LONGEST_PAGE = 20_000
@@ -46,11 +44,8 @@ _BRACES = re.compile(r"\{\{\{?|\}\}\}?|\n[^\S\n]*+\|")
 _BEGINS_BLOCK = re.compile(rf"\n\s*[\n{{{re.escape(LINE_MARKUP)}]")
 _TOKEN = re.compile(r"\{\{\{|\{\{|\}\}\}|\}\}|\[\[|\]\]|\|")
 _MAGIC_WORD = re.compile(r"__[A-Z]+__")
-_IF_SUBSTITUTED = re.compile(r"\{\{\{\s*\|\s*(?:safesubst|subst)\s*:\s*\}\}\}", re.IGNORECASE)
-_VARIABLE = re.compile(r"\{\{\s*+([^{}|:\[\]]{1,60})\}\}")
-_OF_ARTICLES = {"namespace": "", "namespacee": "", "subjectspace": "", "subjectspacee": "", "namespacenumber": "0"}
-"""What variables say on the page of an article, whatever its title."""
-_FUNCTION_HEAD = re.compile(r"\{\{(?!\{)([^{}|\[\]:]{1,60}):")
+_SIGNS = {"!": "|", "=": "&#61;"}
+"""What the variables print that stand for signs of markup."""
 
 
 class NotSimpleError(Exception):
@@ -117,38 +112,6 @@ def included(source: str) -> str | None:
     return _MAGIC_WORD.sub("", take_out_tags(text)).strip("\n")
 
 
-def in_english(text: str, language: Language) -> str:
-    """Return what a template adds to an article, with the English names of functions, none of these substituted.
-
-    >>> from bertdata.wikitext.mediawiki.language import language_of
-    >>> in_english("{{{{{|safesubst:}}}#als:{{{1|}}}|{{kl:A}}}}", language_of("nl"))
-    '{{#if:{{{1|}}}|{{lc:A}}}}'
-    >>> in_english("{{#if:{{NAAMRUIMTE}}||{{{1}}}}}", language_of("nl"))
-    '{{#if:||{{{1}}}}}'
-    """
-
-    def english(head: re.Match[str]) -> str:
-        bare = without_modifier(head[1].strip() + ":", language).removesuffix(":")
-        name = language.functions.id_of(bare.strip()) or ""
-        return (
-            f"{{{{{_ENGLISH.get(name, bare) or head[1]}:" if name in FUNCTIONS or bare != head[1].strip() else head[0]
-        )
-
-    def written(variable: re.Match[str]) -> str:
-        name = language.variables.id_of(variable[1].strip())
-        return _OF_ARTICLES.get(name or "", variable[0])
-
-    return _FUNCTION_HEAD.sub(english, _VARIABLE.sub(written, _IF_SUBSTITUTED.sub("", text)))
-
-
-_ENGLISH = {
-    meaning: name.lower()
-    for names in (UNKNOWN.functions.folded, UNKNOWN.functions.exact)
-    for name, meaning in names.items()
-}
-_ENGLISH |= {meaning: name for name, meaning in UNKNOWN.functions.exact.items()}
-
-
 def is_silent_page(text: str) -> bool:
     """Tell whether what a template adds is a box, a table, a list, a note or a link to a page about the wiki.
 
@@ -206,15 +169,22 @@ class PageTemplate:
         return cls(_Parser(text).parse())
 
     def expand(
-        self, arguments: Arguments, render: Render, work: Work | None = None, language: Language = UNKNOWN
+        self,
+        arguments: Arguments,
+        render: Render,
+        work: Work | None = None,
+        language: Language = UNKNOWN,
+        title: str = "",
     ) -> str | None:
         """Return the text of a call, None where it prints nothing, or something that is not part of a sentence.
+
+        `title` is that of the page that the call is on.
 
         Raises OverBudgetError where it takes more than `work`.
         """
         if sum(map(len, arguments.values())) > _LONGEST_TEXT:
             return None
-        text = _text(self.parts, _Scope(arguments, render, work or Work(math.inf), language)).strip("\n")
+        text = _text(self.parts, _Scope(arguments, render, work or Work(math.inf), language, title)).strip("\n")
         if (
             not text.strip()
             or len(text) > _LONGEST_TEXT
@@ -276,17 +246,19 @@ class _Parser:
                 return fields
 
 
-def _simple_call(fields: list[Parts]) -> Call:
-    """Return a call whose head is known in time: of a template, or of a parser function that is written here."""
+def _simple_call(fields: list[Parts]) -> Call | str:
+    """Return a call whose head is known in time: of a template, or of a function or variable that is written here."""
     first = fields[0][0] if fields[0] else ""
     if not isinstance(first, str):
         raise NotSimpleError("a computed name")
     prefix, colon, _ = first.partition(":")
     if colon:
-        if fold_prefix(prefix) not in known_functions(UNKNOWN):
+        if UNKNOWN.functions.id_of(prefix.strip()) not in FUNCTIONS:
             raise NotSimpleError(first)
-    elif len(fields[0]) > 1 or is_variable(first, UNKNOWN):
+    elif len(fields[0]) > 1:
         raise NotSimpleError(first)
+    elif len(fields) == 1 and first.strip() in _SIGNS:
+        return _SIGNS[first.strip()]
     return Call(tuple(fields))
 
 
@@ -298,9 +270,11 @@ class _Scope:
     render: Render
     work: Work
     language: Language
+    title: str
 
 
-def _text(parts: Parts, scope: _Scope) -> str:
+def _text(parts: Parts, scope: _Scope, *, of_argument: bool = False) -> str:
+    """Return the text of parts; an equals sign of what is computed in an argument does not name it."""
     if len(parts) == 1 and isinstance(parts[0], str):
         scope.work.spend(1, 0)
         return parts[0]
@@ -308,7 +282,7 @@ def _text(parts: Parts, scope: _Scope) -> str:
     for part in parts:
         text = part if isinstance(part, str) else _part_text(part, scope)
         scope.work.spend(1, len(text))
-        texts.append(text)
+        texts.append(text.replace("=", "&#61;") if of_argument and not isinstance(part, str) else text)
     return "".join(texts)
 
 
@@ -317,15 +291,23 @@ def _part_text(part: Parameter | Call | Link, scope: _Scope) -> str:
         value = scope.arguments.get(_text(part.name, scope).strip())
         return _text(part.default, scope) if value is None else value
     if isinstance(part, Link):
-        target, *labels = [_text(field, scope) for field in part.parts]
+        target, *labels = "|".join(_text(field, scope) for field in part.parts).split("|", 1)
         prefix, colon, rest = target.partition(":")
         if colon and fold_prefix(prefix) in DEFAULT_NAMESPACES.hidden:
             return ""
-        return "|".join(labels) or (rest if colon and not prefix.strip() else target)
-    head, *fields = [_text(field, scope) for field in part.parts]
-    if ":" in head:
-        return render_parser_function(head, fields, "", scope.language) or ""
-    return scope.render(fold_name(head.strip()), _numbered(fields)) or ""
+        return "".join(labels) or (rest if colon and not prefix.strip() else target)
+    head, *fields = part.parts
+    name = _text(head, scope)
+    if not _is_function(name, len(fields)):
+        values = [_text(field, scope, of_argument=True) for field in fields]
+        return scope.render(fold_name(name.strip()), _numbered(values)) or ""
+    values = [_text(field, scope, of_argument=fold_prefix(name.partition(":")[0]) == "#switch") for field in fields]
+    return render_parser_function(name, values, scope.title, scope.language) or ""
+
+
+def _is_function(head: str, arguments: int) -> bool:
+    """Tell whether a call is that of a function or a variable, not of a template."""
+    return ":" in head or (not arguments and is_variable(head, UNKNOWN))
 
 
 def _numbered(fields: list[str]) -> Arguments:
@@ -344,6 +326,8 @@ def calls_of(parts: Parts) -> set[str]:
             if isinstance(part, str):
                 continue
             waiting += (part.name, part.default) if isinstance(part, Parameter) else part.parts
-            if isinstance(part, Call) and ":" not in (head := str(part.parts[0][0]) if part.parts[0] else ""):
-                names.add(fold_template(head.strip()))
+            if isinstance(part, Call):
+                head = str(part.parts[0][0]) if part.parts[0] else ""
+                if not _is_function(head, len(part.parts) - 1):
+                    names.add(fold_template(head.strip()))
     return names

@@ -44,6 +44,10 @@ PAGES = {
     "Lines": "{{{1}}}\n\n{{{2}}}",
     "Bracketed": "&#91;{{{1}}}&#93;",
     "Perhaps": "{{{{{|safesubst:}}}#if:{{{1|}}}|has {{{1}}}}}",
+    "Surely": "{{<includeonly>safesubst:</includeonly>#if:{{{1|}}}|{{SAFESUBST:ink|{{{1}}}}}}}",
+    "Barred": "{{{1}}}{{!}}{{=}}[[Rome{{!}}{{{1}}}]]",
+    "Equal": "{{#switch:{{{1}}}|a{{=}}b=first|c|{{{1}}}}}{{ink|{{{1}}}}}",
+    "Named": "{{{name|{{PAGENAME}}}}}{{TALKSPACE}}",
     "Guarded": "{{#iferror:{{#expr:{{{1}}}}}|bad|good}}",
     "Word": "<i lang='{{{1}}}'>{{{2}}}</i>{{#if:{{NAMESPACE}}||[[Category:In {{#switch:{{{1}}}\n|de=German\n}}]]}}",
     "Cased": "{{#switch:{{{1}}}\n | a = first\n | #default = {{#if:{{{2|}}}\n  | {{{2}}}\n }}\n}}",
@@ -95,6 +99,10 @@ TEMPLATES = built()
         "bracketed|a\nb": "&#91;a b&#93;",
         "bracketed|a\n* b": None,
         "perhaps|x": "has x",
+        "surely|x": "<span style='color:red'>x</span>",
+        "barred|a": "a|&#61;a",
+        "equal|1=a=b": "first<span style='color:red'>a&#61;b</span>",
+        "equal|1=d=e": "d&#61;e<span style='color:red'>d&#61;e</span>",
         "word|de|Haus": "<i lang='de'>Haus</i>",
         "cased|a": "first",
         "cased|b|x": "x",
@@ -115,8 +123,12 @@ def test_what_only_a_wiki_can_expand_stays_unknown(name: str) -> None:
 
 
 def test_templates_that_call_themselves_end() -> None:
-    assert TEMPLATES.render("loop", {"1": "x"}) == "x" * 20
-    assert len(TEMPLATES.render("twice", {"1": "x"}) or "") < 100
+    assert TEMPLATES.render("loop", {"1": "x"}) == "x"
+    assert TEMPLATES.render("twice", {"1": "x"}) == "xx"
+    templates = built(There="{{here}}{{{1}}} {{ink|a}}", Here="{{there|b}}c{{There|d}}")
+    assert templates.render("there", {"1": "e"}) == "ce <span style='color:red'>a</span>"
+    red = "<span style='color:red'>a</span>"
+    assert templates.render("here", {}) == f"b {red}cd {red}"
 
 
 def test_a_call_of_long_arguments_is_not_expanded_whether_they_are_printed_or_not() -> None:
@@ -152,6 +164,14 @@ def test_pages_are_written_in_prose_by_the_kernels_and_the_reference_alike(sourc
 def test_prose_has_the_text_of_pages() -> None:
     source = "It is {{ink|deep}}, {{season|1999|last}} {{moiety}}.{{doubt it|x}} It {{boxed|is}} {{unheard|blue}}."
     assert clean_wikitext(source, templates=TEMPLATES) == "It is deep, last ½. It blue."
+
+
+def test_a_page_has_the_title_of_the_article_that_calls_it() -> None:
+    for compiled in (False, True):
+        prose = clean_wikitext(
+            "It is {{named}} or {{named|name=a}}.", title="Salt", templates=TEMPLATES, compiled=compiled
+        )
+        assert prose == "It is SaltTalk or aTalk."
 
 
 PIECES = [
