@@ -22,7 +22,7 @@ from bertdata.torch.models import FAMILIES
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.configs import load_config
 from bertdata.torch.models.encoder import EncoderInputs, without_unknown_types
-from bertdata.torch.models.sentence_folder import MODULES, SentenceSettings, saved_length, settings_of
+from bertdata.torch.models.sentence_folder import SentenceSettings, saved_length, settings_beside, settings_of
 from bertdata.torch.models.weights import PreTrainedModel, load
 
 
@@ -176,8 +176,7 @@ class SentenceEncoder(PreTrainedModel):
         With `max_seq_length`, the encoder of any checkpoint will do, and its pooler is new where it has none.
         """
         place = files.path_text(directory)
-        saved = max_seq_length is None or files.exists(files.join(place, MODULES))
-        settings = settings_of(place) if saved else SentenceSettings()
+        settings = settings_of(place) if max_seq_length is None else settings_beside(place)
         config = config or load_config(directory)
         length = max_seq_length or saved_length(place, config.max_position_embeddings)
         model = cls(config, loss, max_seq_length=length, settings=settings)

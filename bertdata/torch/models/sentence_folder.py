@@ -72,6 +72,14 @@ class SentenceSettings:
         }
 
 
+def settings_beside(directory: str) -> SentenceSettings:
+    """Return how the model of a folder makes vectors of texts; of one that is not of sentence-transformers, as usual.
+
+    Raises InputError and ConfigError as `settings_of` does.
+    """
+    return settings_of(directory) if files.exists(files.join(directory, MODULES)) else SentenceSettings()
+
+
 def settings_of(directory: str) -> SentenceSettings:
     """Return how a folder of sentence-transformers makes vectors of texts.
 

@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from bertdata.torch.models.configs import is_type_of_transformers
 from bertdata.torch.models.dropout import Draws
 from bertdata.torch.models.lora import peft_library
 from bertdata.torch.models.model_loading import Library, check_tokenizer
+from bertdata.torch.models.sentence_folder import SentenceSettings, settings_beside
 from bertdata.torch.models.weight_files import (
     digests_of_weights,
     require_no_adapter,
@@ -115,7 +117,7 @@ def finetune(
     with locked, optimization.own_randomness(device), shown(quiet=quiet or report is not None or dry_run) as progress:
         torch.manual_seed(settings.seed)
         classifier = _made(head, chosen, directory, config, info, settings).to(device)
-        identity = identity_of(files.path_text(task), directory, settings, chosen) | {"seed": settings.seed}
+        identity = identity_of(info, files.path_text(task), directory, settings, chosen) | {"seed": settings.seed}
         predicted = _predicted(head, learned)
         finished = not restart and is_finished(place, identity)
         phase = plan_of_rows(learned, settings.batch_size, classifier, len(batches), settings.epochs)
@@ -255,11 +257,18 @@ def _made(
     return head.others[library](directory, config, info, settings)
 
 
-def identity_of(task: str, model: str, settings: FinetuneSettings, library: str = "bertdata") -> dict[str, Any]:
-    """Return what a run depends on beside its seed, as JSON; `library` is named where it is not bertdata."""
+def identity_of(
+    info: TaskInfo, task: str, model: str, settings: FinetuneSettings, library: str = "bertdata"
+) -> dict[str, Any]:
+    """Return what a run depends on beside its seed, as JSON.
+
+    `library` is named where it is not bertdata, and what a folder of sentence-transformers says where it is not usual.
+    """
     values = {name: value for name, value in stored_values(settings).items() if name not in ("seed", "num_workers")}
     digests = {"config.json": files.sha256(files.join(model, "config.json")), **digests_of_weights(model)}
     run = {"task": files.sha256(files.join(task, "manifest.json")), "model": digests, "settings": values}
+    if info.definition.head == SENTENCES and (sentences := settings_beside(model)) != SentenceSettings():
+        run["sentences"] = asdict(sentences)
     return run if library == "bertdata" else run | {"library": library}
 
 

@@ -68,7 +68,7 @@ def finetune_seeds(
         )
     directory = files.path_text(model)
     library = library or library_of(directory, settings, quiet=quiet)
-    definition, run = info.definition, identity_of(files.path_text(task), directory, settings, library)
+    definition, run = info.definition, identity_of(info, files.path_text(task), directory, settings, library)
     main = HEADS[definition.head].main or definition.metrics[0]
 
     def say(text: str) -> None:

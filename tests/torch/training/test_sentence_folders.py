@@ -11,7 +11,7 @@ from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.torch import SentenceEncoder
-from bertdata.torch.models.sentence_folder import saved_length
+from bertdata.torch.models.sentence_folder import SentenceSettings, saved_length, settings_of
 from bertdata.torch.training.finetune import finetune
 from tests.torch.build import tokenizer_of
 from tests.torch.training.small_models import saved
@@ -54,3 +54,20 @@ def test_a_model_that_lower_cases_texts_is_not_trained_on_texts_with_capitals(tm
         return
     with pytest.raises(ConfigError, match="has do_lower_case, so encode lower-cases every text"):
         finetune(shards, model, tmp_path / "out", SETTINGS)
+
+
+def test_a_finished_run_is_run_again_where_the_folder_says_otherwise_how_vectors_are_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = saved(tmp_path / "model", "bert")
+    shards = encoded(tmp_path, "sentence-pairs", model, (8, 4))
+    encoder = SentenceEncoder.from_pretrained(model, max_seq_length=12)
+    prompts = {"query": "find a"}
+    several = [SentenceSettings(), SentenceSettings(prompts), SentenceSettings(prompts, include_prompt=False)]
+    for settings in several:
+        encoder.settings = settings
+        encoder.save_pretrained(model)
+        for again in ("step 2 of 2", "nothing to do"):
+            finetune(shards, model, tmp_path / "out", SETTINGS)
+            assert again in capsys.readouterr().err
+            assert settings_of(str(tmp_path / "out")) == settings
