@@ -14,6 +14,8 @@ from bertdata.wikitext.mediawiki import facts
 from bertdata.wikitext.mediawiki.folding import case_variants
 
 _TABLES: dict[str, dict[str, str]] = toml_beside(__file__)
+_MORE: dict[str, dict[str, list[str]]] = toml_beside(__file__, "disambiguation_names")
+"""Names of further languages, which hold where the language is known: `scripts/disambiguation_names.py`."""
 DISAMBIGUATION, SOFT_REDIRECT = "disambiguation", "soft redirect"
 KINDS = (DISAMBIGUATION, SOFT_REDIRECT)
 """The kinds of pages that their templates tell."""
@@ -36,7 +38,7 @@ def page_kinds(language: str) -> Mapping[str, str]:
     kind_of: dict[str, str] = {}
     for table, kind in (("soft_redirect", SOFT_REDIRECT), ("disambiguation", DISAMBIGUATION)):
         names = {name.strip() for text in _of(table, language) for name in re.split("[,\n]", text)} - {""}
-        kind_of.update(dict.fromkeys(case_variants(names), kind))
+        kind_of.update(dict.fromkeys(case_variants([*names, *_more(table, language)]), kind))
     return kind_of
 
 
@@ -59,13 +61,23 @@ def _titles(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return expressions for the titles of disambiguation pages and for those of lists."""
     begins, ends = "|".join(_of("list_titles", language)), "|".join(_of("list_title_ends", language))
     lists = rf"\A(?:(?:{begins}) " + (rf"|.*(?:{ends})(?: \([^()]*\))?\Z" if ends else "") + ")"
-    disambiguation = rf"\((?:{'|'.join(_of('disambiguation_titles', language))})\)\s*\Z"
+    words = "|".join([*_of("disambiguation_titles", language), *_more("disambiguation_titles", language)])
+    disambiguation = rf"\((?:{words})\)\s*\Z"
     return re.compile(disambiguation, re.IGNORECASE), re.compile(lists, re.IGNORECASE)
+
+
+def _more(table: str, language: str) -> list[str]:
+    """Return the names of a table for one of the further languages."""
+    return _MORE.get(table, {}).get(_code(language), [])
+
+
+def _code(language: str) -> str:
+    return facts.code_of(language).partition("-")[0]
 
 
 def _of(table: str, language: str) -> Iterator[str]:
     """Yield the entries of a table for a language and for English, those of all languages where none is known."""
-    code = facts.code_of(language).partition("-")[0]
+    code = _code(language)
     yield from (text for entry_code, text in _TABLES[table].items() if not code or entry_code in (code, "en"))
 
 

@@ -7,7 +7,10 @@ from collections import Counter
 import pytest
 
 from bertdata import clean_wikitext
+from bertdata.io.package_data import toml_beside
+from bertdata.wikitext.mediawiki import page_kinds as page_kinds_module
 from bertdata.wikitext.mediawiki.page_kinds import is_mostly_list, page_kinds, title_kind
+from bertdata.wikitext.templates.table import templates_of
 
 PROSE = "It is a thing. It was made in 1990 by a man."
 ITEMS = "These are the salts.\n* [[Halite]] of the sea\n* [[Sylvite]] of the desert\n* Borax"
@@ -59,3 +62,36 @@ def test_the_words_are_those_of_the_wiki() -> None:
 )
 def test_how_a_list_looks(wikitext: str, listed: bool) -> None:
     assert is_mostly_list(wikitext.encode()) is listed
+
+
+@pytest.mark.parametrize(
+    ("language", "template"),
+    [
+        ("ca", "Desambiguació"),
+        ("ceb", "giklaro"),
+        ("cy", "Gwahaniaethu"),
+        ("el", "αποσαφήνιση"),
+        ("hy", "Երկիմաստ"),
+        ("simple", "hndis"),
+        ("sr", "вишезначна одредница"),
+        ("zh-yue", "搞清楚"),
+        ("be-tarask", "Неадназначнасць"),
+    ],
+)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_words_of_further_wikis_hold_in_them_alone(language: str, template: str, compiled: bool) -> None:
+    drops: Counter[str] = Counter()
+    source = f"Salt is:\n* a salt\n\nSalt is here. {{{{{template}}}}}"
+    assert clean_wikitext(source, language=language, drops=drops, compiled=compiled) is None
+    assert drops == {"disambiguation": 1}
+    assert language == "simple" or clean_wikitext(source, language="de", compiled=compiled) is not None
+
+
+def test_no_further_name_is_one_of_a_template_that_carries_text_or_of_a_list_of_names() -> None:
+    names = toml_beside(page_kinds_module.__file__, "disambiguation_names")["disambiguation"]
+    assert len(names) > 120
+    assert [
+        (code, name) for code in names for name in names[code] if templates_of(code).locale.handlers.get(name)
+    ] == []
+    assert not {"surname", "given name", "sia"} & {name for listed in names.values() for name in listed}
+    assert title_kind("Sol (rozlišovacia stránka)", "sk") == "disambiguation" != title_kind("Sol (desambiguació)", "sk")
