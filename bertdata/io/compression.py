@@ -26,6 +26,8 @@ _STARTS = {"gz": b"\x1f\x8b", "bz2": b"BZh", "zst": b"\x28\xb5\x2f\xfd", "xz": b
 _SKIPPED = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 """What a frame of zst begins with that holds no text."""
 _XZ_MEMORY = 1 << 30
+_OVER_MEMORY = "Memory usage limit"
+"""What lzma says of a stream that takes more."""
 """The most bytes that xz may take to read a file; its highest preset takes 65 MiB."""
 BY_NAME = "by the name"
 ENDINGS = (".gz", ".zst", ".bz2", ".xz")
@@ -144,6 +146,13 @@ def _decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int) -> Itera
         except Exception as error:
             if not position and (other := _other_than(kind, data)):
                 raise InputError(other, path=path) from error
+            if _OVER_MEMORY in str(error):
+                raise InputError(
+                    "the xz stream that starts here has a dictionary of over 1 GiB, more than is read here: unpack the "
+                    "file (xz -dk FILE) and give what is in it",
+                    path=path,
+                    offset=stream,
+                ) from error
             raise InputError(
                 f"the {kind} stream that starts here is corrupt; get the file again and check its checksum",
                 path=path,

@@ -63,6 +63,8 @@ def file_system(url: str) -> tuple[Any, str]:
             raise ConfigError(store_problem(error, url), path=url) from error
         extra = EXTRAS.get(scheme)
         hint = f"; {install_hint(extra)}" if extra else _needed(scheme)
+        if "::" in url and not extra:
+            hint = "; `::` parts the URLs of a chain of file systems; give a file with it in its name another name"
         raise ConfigError(f"no file system for {scheme}:// paths is installed{hint}", path=url) from error
     if _package(type(fs)) == "gcsfs":
         retry_soon(fs)

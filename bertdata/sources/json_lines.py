@@ -37,6 +37,8 @@ _LONGEST_ACTION = 4096
 _SHOWN = 40
 _SEEN = 1 << 16
 _ARRAY = re.compile(r"\[\s*(?:[\[\]{\"]|$)")
+_RECORD_SEPARATOR = b"\x1e"
+"""What begins each object of a JSON text sequence (RFC 7464)."""
 _WHAT = "JSON lines, one object in a line"
 
 
@@ -233,6 +235,9 @@ def _other_start(line: bytes, reason: str) -> str:
     if _ARRAY.match(beginning):
         return "is a JSON array; expected JSON lines, one object in a line (.jsonl): jq -c '.[]' FILE > rows.jsonl"
     expected = 'expected JSON lines, one whole object in a line, as {"text": ...}'
+    if line.lstrip(b" \t\r\n").startswith(_RECORD_SEPARATOR):
+        program = "tr -d '\\036' < FILE | jq -c . > rows.jsonl"
+        return f"is a JSON text sequence, with a record separator (0x1e) before each object; {expected}: {program}"
     if beginning.startswith("{"):
         if beginning.endswith(",") and isinstance(_parse(beginning[:-1].encode()), dict):
             return f"has a comma after the JSON object in its line; {expected}: sed 's/,$//' FILE > rows.jsonl"

@@ -46,8 +46,13 @@ _KINDS: dict[str, str] = {
     "(first unpack a compressed one)",
 }
 _UNNAMED = "is compressed by {0}, and its name does not say so; let it end in what is in it, as in .jsonl{1} or .txt{1}"
+_WIKIEXTRACTOR = (
+    "articles as wikiextractor writes them, with its tags between them; let it write JSON, and give the files by a "
+    "pattern, as 'FOLDER/*/wiki_*'"
+)
 _BINARY = "is a binary file ({}); expected text, or a table as .parquet"
 _KINDS |= {
+    "wikiextractor": f"is {_WIKIEXTRACTOR}",
     "gz": _UNNAMED.format("gzip", ".gz"),
     "bz2": _UNNAMED.format("bzip2", ".bz2"),
     "zst": _UNNAMED.format("zstd", ".zst"),
@@ -74,6 +79,7 @@ _STARTS = {
     b"<?xml": ".xml",
     b"WARC/1.": ".warc",
     b"WEBVTT": ".vtt",
+    b'<doc id="': "wikiextractor",
 }
 _CONTROLS = {*range(1, 9), *range(14, 27), *range(28, 32)}
 """Bytes that no text has beside zeros, which UTF-16 has."""
@@ -82,6 +88,7 @@ _MARKED_UP = (
     ("a web archive (WARC), with headers between its texts", re.compile(rb"WARC/1\.")),
     ("subtitles, with a time at each line", re.compile(rb"WEBVTT\b|\d{1,9}\r?\n\d\d:\d\d:\d\d[,.]\d{3} --> ")),
     ("HTML, with its tags", re.compile(rb"(?i:<!doctype html|<html\b)")),
+    (_WIKIEXTRACTOR, re.compile(rb'<doc id="[^"\n]*"')),
     ("XML, with its tags", re.compile(rb"<[?]xml\b")),
 )
 """What text begins as that holds more than its text, and what to say of it."""
@@ -178,6 +185,7 @@ def what_a_folder_is(path: str) -> str | None:
     kinds = Counter(_kind(name) for name in names if "." in name[1:])
     for kind, number in kinds.most_common():
         if kind in _KINDS:
-            count = f"{number:,} {'file' if number == 1 else 'files'} ending in {kind}"
+            endings = {name[name.lower().rindex(kind) :] for name in names if _kind(name) == kind}
+            count = f"{number:,} {'file' if number == 1 else 'files'} ending in {' or '.join(sorted(endings))}"
             return f"holds {count}; a file of these {_KINDS[kind]}"
     return None

@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -220,3 +221,14 @@ def test_a_disk_that_fails_is_told_as_the_input(kind: str | None) -> None:
 )
 def test_the_ending_of_a_name_tells_the_compression(name: str, kind: str | None) -> None:
     assert compression.compression(name) == kind
+
+
+def test_an_xz_stream_with_a_large_dictionary_is_not_called_corrupt(tmp_path: Path) -> None:
+    header = bytes([2, 0, 0x21, 1, 38]) + bytes(3)  # the head of a block: LZMA2 with a dictionary of 2 GiB
+    head = b"\0\x04"
+    stream = b"\xfd7zXZ\0" + head + zlib.crc32(head).to_bytes(4, "little")
+    stream += header + zlib.crc32(header).to_bytes(4, "little") + bytes(64)
+    path = tmp_path / "rows.jsonl.xz"
+    path.write_bytes(stream)
+    with pytest.raises(InputError, match=r"byte 0: .* a dictionary of over 1 GiB.*\(xz -dk FILE\)"):
+        compression.open_decompressed(str(path)).read()

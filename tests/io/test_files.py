@@ -167,6 +167,8 @@ def test_nothing_is_left_in_the_temporary_folder_by_writing_to_a_url(
 def test_a_scheme_without_a_file_system_says_what_to_install() -> None:
     with pytest.raises(ConfigError, match="no file system for nosuch://"):
         files.exists("nosuch://bucket/x")
+    with pytest.raises(ConfigError, match="`::` parts the URLs of a chain"):
+        files.exists("s3://bucket/a::b.jsonl")
 
 
 class Unreachable:
