@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from bertdata.errors import InputError, parse_problem
 from bertdata.io import compression
-from bertdata.sources.labelled.other_forms import unfolding
+from bertdata.sources.labelled.other_forms import unfolding, unfolding_of_object
 
 CHUNK = 1 << 20
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -45,10 +45,11 @@ def read_list(path: str, name: str, *, chunk: int = CHUNK) -> Iterator[Any]:
             return
         if text.sign() != "{":
             raise InputError(f"has no list `{name}`; expected an object that has, or a list", path=path)
-        any_list = False
+        any_list, how = False, ""
         for key in _keys(text):
             if key != name:
-                text.value()
+                value = text.value()
+                how = how or unfolding_of_object(key, value)
             elif any_list:
                 text.broken(f"a second `{name}`")
             else:
@@ -59,7 +60,7 @@ def read_list(path: str, name: str, *, chunk: int = CHUNK) -> Iterator[Any]:
         if text.sign():
             text.broken("more after the object; rows of JSON lines are read from a .jsonl")
     if not any_list:
-        raise InputError(f"has no list `{name}`; expected an object that has", path=path)
+        raise InputError(f"has no list `{name}`; {how or 'expected an object that has'}", path=path)
 
 
 def read_values(path: str) -> Iterator[Any]:

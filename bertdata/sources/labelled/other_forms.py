@@ -36,6 +36,17 @@ JUDGEMENTS = (
 """What a file of pairs of ids holds, and how to write their texts."""
 OF_IDS = {"query-id", "corpus-id"}
 """The columns of such a file."""
+_SPANS = (
+    "it holds passages with questions, as DROP; write those whose answer is one span of the passage as rows: python -c "
+    "\"import json, pathlib, sys; [print(json.dumps({'id': asked['query_id'], 'question': asked['question'], "
+    "'context': item['passage'], 'answers': [{'text': span, 'answer_start': item['passage'].find(span)}]})) for item "
+    "in json.loads(pathlib.Path(sys.argv[1]).read_text('utf-8')).values() for asked in item['qa_pairs'] for span in "
+    "asked['answer']['spans'] if len(asked['answer']['spans']) == 1 and span in item['passage']]\" FILE > NEW.jsonl"
+)
+_WITHOUT_TEXTS = (
+    "it holds questions whose texts are in other files, as TriviaQA; expected texts and the places of answers in them, "
+    "as utils/convert_to_squad_format.py of its authors writes them"
+)
 FORMS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("train", "oos_train"),
@@ -89,6 +100,20 @@ def unfolding(value: Any) -> str:
     elif isinstance(value, list) and len(value) > 1 and _are_questions(value[1]):
         what, program = "texts with questions, as DREAM and C3", _DIALOGUES
     return f"it holds {what}; write its examples as rows: jq -c '{program}' FILE > NEW.jsonl" if what else ""
+
+
+def unfolding_of_object(key: str, value: Any) -> str:
+    """Return what an object that begins with this value holds, and how to write it as rows, "" of no known form.
+
+    >>> unfolding_of_object("nfl_1", {"passage": "a", "qa_pairs": []})[:46]
+    'it holds passages with questions, as DROP; wri'
+    >>> unfolding_of_object("Data", [{"QuestionId": "tc_1"}])[:44], unfolding_of_object("version", "1.1")
+    ('it holds questions whose texts are in other ', '')
+    """
+    if isinstance(value, Mapping) and {"passage", "qa_pairs"} <= value.keys():
+        return _SPANS
+    first = value[0] if isinstance(value, list) and value else None
+    return _WITHOUT_TEXTS if key == "Data" and isinstance(first, Mapping) and "QuestionId" in first else ""
 
 
 def _are_of_parts(texts: Any) -> bool:

@@ -194,7 +194,7 @@ def with_true_words(
             "--label-column",
             path=path,
         )
-    if total > _FEW and prefixes:
+    if total > 1 and prefixes:
         [prefix] = prefixes
         raise InputError(
             f"all words begin with {prefix!r}, as in raw files of WikiANN; expected words alone: take it away, as with "

@@ -170,6 +170,32 @@ def test_ids_of_queries_and_texts_become_texts_as_the_message_says(
     assert [group.texts for group in groups] == [("why", "Salz Ös."), ("how", "b")]
 
 
+def test_spans_of_passages_become_answers_as_the_message_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spans = [["Bo"], ["3"], [], ["Ann", "Bo"]]
+    asked = [{"question": "Who?", "query_id": f"q{n}", "answer": {"spans": spans[n]}} for n in range(4)]
+    path = tmp_path / "train.json"
+    path.write_text(json.dumps({"n_1": {"passage": "🙂 Ann, Bo.", "qa_pairs": asked}, "n_2": {}}), "utf-8")
+    with pytest.raises(BertDataError, match="no list `data`; it holds passages with questions, as DROP") as caught:
+        list(read_answers(str(path)))
+    [code] = re.findall(r'python -c "(.*)" FILE', str(caught.value))
+    path.write_text(json.dumps({"n_1": {"passage": "🙂 Ann, Bo.", "qa_pairs": asked}}), "utf-8")
+    monkeypatch.setattr(sys, "argv", ["-c", str(path)])
+    exec(code, {})
+    new = tmp_path / "new.jsonl"
+    new.write_text(capsys.readouterr().out)
+    [question] = read_answers(str(new))
+    assert (question.id, question.answers) == ("q0", (("Bo", 7),))
+
+
+def test_questions_without_their_texts_are_told_by_it(tmp_path: Path) -> None:
+    path = tmp_path / "train.json"
+    path.write_text(json.dumps({"Data": [{"QuestionId": "tc_1", "Question": "Who?"}], "Version": 1.0}))
+    with pytest.raises(BertDataError, match="texts are in other files, as TriviaQA; expected texts and the places"):
+        list(read_answers(str(path)))
+
+
 @pytest.mark.parametrize(
     "value", [{"text": "a", "passage": "b"}, {"data": []}, {"a": [{"data": "x"}]}, [], [1, 2], "a"]
 )
