@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from bertdata.io.imports import collect_seldom, collector_paused
@@ -83,9 +85,18 @@ _BUILD = """
 import atexit, os, sys
 from bertdata.__main__ import main
 packages = {"apache_beam", "numba", "pandas", "pymongo"}
-atexit.register(lambda: print(*sorted(packages & set(sys.modules)), os.environ["OPENBLAS_NUM_THREADS"]))
+
+def report():
+    import pyarrow as pa
+    threads, pool = os.environ["OPENBLAS_NUM_THREADS"], pa.default_memory_pool().backend_name
+    print(*sorted(packages & set(sys.modules)), threads, pool)
+
+atexit.register(report)
 main()
 """
+
+
+_SET_BY_COMMANDS = ("OPENBLAS_NUM_THREADS", "ARROW_DEFAULT_MEMORY_POOL")
 
 
 @pytest.mark.costly
@@ -96,12 +107,15 @@ def test_a_build_by_two_workers_without_beam_takes_code_of_others_that_has_array
     done = subprocess.run(
         [sys.executable, "-c", _BUILD, *call, "--filter", "own_series:keep"],
         check=True,
-        env={name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+        env={name: value for name, value in os.environ.items() if name not in _SET_BY_COMMANDS}
         | {"PYTHONPATH": f"{tmp_path}:{ROOT}"},
         capture_output=True,
         text=True,
     )
-    assert done.stdout.split() == ["numba", "pandas", "1"]
+    *imported, threads, allocator = done.stdout.split()
+    assert imported == ["numba", "pandas"]
+    assert threads == "1"
+    assert allocator == ("system" if platform.libc_ver()[0] == "glibc" else pa.default_memory_pool().backend_name)
 
 
 @pytest.mark.costly
@@ -111,11 +125,12 @@ def test_a_build_by_one_worker_imports_neither_beam_nor_what_numba_does_without(
     done = subprocess.run(
         [sys.executable, "-c", program, *call],
         check=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "2"},
+        env=os.environ
+        | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "2", "ARROW_DEFAULT_MEMORY_POOL": "mimalloc"},
         capture_output=True,
         text=True,
     )
-    assert done.stdout.split() == ["numba", "2"]
+    assert done.stdout.split() == ["numba", "2", "mimalloc"]
 
 
 _LATER = """

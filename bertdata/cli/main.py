@@ -87,6 +87,7 @@ def run_verb(name: str, arguments: Sequence[str]) -> int:
     if command.stages:
         if imports.is_command:
             imports.leave_threads_to_workers()
+            imports.allocate_by_glibc()
         with _workers(arguments, command.module):
             return _run_stages(name, arguments)
     flags = parser_of(name).parse_args(arguments)

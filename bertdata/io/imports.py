@@ -63,6 +63,17 @@ def leave_threads_to_workers() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+def allocate_by_glibc() -> None:
+    """Let Arrow take its memory from glibc, where Python runs on that and no other allocator is set.
+
+    Arrow's own, mimalloc, gives large blocks back to the operating system, and gets them filled with zeros anew: that
+    takes 0.15 s of the system's time for 400 MB of text, and as much memory. Only for a process of our own, before it
+    imports Arrow, and its workers.
+    """
+    if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {}) and os.confstr("CS_GNU_LIBC_VERSION"):
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+
+
 @contextlib.contextmanager
 def without_packages_of_beam() -> Iterator[None]:
     """Let Beam be imported as if what it does without were not installed: in 0.5 s of processor time rather than 0.8.
